@@ -1,0 +1,50 @@
+# The two commands: `make demo` and `make test`. Each installs what it needs into .venv; Python 3.11+ and a C++17 compiler are all it asks for.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
+
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+demo: $(VENV)/.demo  ## compress the sample pages and print what was kept of each
+	@rm -rf build/demo
+	$(BIN)/adamerge compress examples/sample -o build/demo --method adamerge:k=none,c_min=0.6,unit=true
+	$(BIN)/adamerge info build/demo
+
+test: check  ## lint, types, and all tests: what CI runs
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.test  ## lint, format and types only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.demo  ## write docs/cli.md from --help
+	$(BIN)/python docs/write_cli.py
+
+clean:  ## remove what make made
+	rm -rf $(VENV) build
+
+$(VENV)/.demo: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) pip
+	$(PIP) --group build
+	$(PIP) --no-build-isolation -e '.[demo]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(PIP) --no-build-isolation -e '.[demo,arrow]' --group test
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.demo
+	$(PIP) --group bench
+	@touch $@
+
+.PHONY: help demo test check bench docs clean

@@ -1,0 +1,38 @@
+"""adamerge: the same pages found from a fraction of the vectors."""
+
+from adamerge.compress import (
+    AdaMerge,
+    DocPruner,
+    Identity,
+    Method,
+    PruneThenMerge,
+    Random,
+    SemCluster,
+    compress,
+    compress_pages,
+    parse_method,
+)
+from adamerge.errors import AdamergeError
+from adamerge.types import Compressed, Cut, MultiVector, Tree
+from adamerge.vectors import read_compressed, read_vectors, write_vectors
+
+__all__ = [
+    "AdaMerge",
+    "AdamergeError",
+    "Compressed",
+    "Cut",
+    "DocPruner",
+    "Identity",
+    "Method",
+    "MultiVector",
+    "PruneThenMerge",
+    "Random",
+    "SemCluster",
+    "Tree",
+    "compress",
+    "compress_pages",
+    "parse_method",
+    "read_compressed",
+    "read_vectors",
+    "write_vectors",
+]

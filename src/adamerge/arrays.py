@@ -1,0 +1,75 @@
+"""Anything like an array -> a NumPy array we can trust, or an error that says what came.
+
+NumPy arrays, lists and torch tensors of any dtype and device come in; torch is never imported.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from adamerge.errors import BadDtype, BadInput, BadShape
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+ArrayLike = Any  # np.typing.ArrayLike has no place for torch tensors
+
+SHAPES = {1: "(n,)", 2: "(n, d)"}
+
+
+def floats(values: ArrayLike, what: str, rank: int) -> Floats:
+    """`values` as a read-only, contiguous float32 array of that rank with finite entries."""
+    array = _numbers(values, what)
+    if array.ndim != rank:
+        raise BadShape(f"{what} must have shape {SHAPES[rank]}, got {array.shape}")
+    return _frozen(_finite(array, what), np.float32)
+
+
+def zero_rows(vectors: Floats) -> Ints:
+    """Indices of the rows that are all zeros: few begin with a zero, so few are looked at."""
+    suspects = np.flatnonzero(vectors[:, 0] == 0)
+    return suspects[~vectors[suspects].any(axis=1)].astype(np.int32)
+
+
+def groups(values: ArrayLike, what: str = "groups") -> Ints:
+    """`values` as a read-only, contiguous int32 array of rank 1."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise BadShape(f"{what} must be integers of shape (n,), got {array.dtype} of shape {array.shape}")
+    return _frozen(array, np.int32)
+
+
+def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(_from_torch(values) if hasattr(values, "detach") else values)
+    except (ValueError, TypeError, RuntimeError) as error:  # rows of different length, a sparse tensor
+        raise BadShape(f"{what} must be one array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
+        raise BadDtype(f"{what} must hold real numbers (float16, float32 or float64), got dtype {array.dtype}")
+    if array.dtype.itemsize == 1:
+        raise BadDtype(f"{what} must hold real numbers, got {array.dtype}: undo the quantisation first")
+    return array
+
+
+def _from_torch(tensor: Any) -> NDArray[Any]:
+    """bfloat16, devices and gradients are things NumPy does not know."""
+    tensor = tensor.detach().cpu()
+    array: NDArray[Any] = (tensor.float() if tensor.is_floating_point() else tensor).numpy()
+    return array
+
+
+def _finite(array: NDArray[Any], what: str) -> NDArray[Any]:
+    with np.errstate(over="ignore"):  # a float64 beyond float32 becomes infinite, and is refused as that
+        array = array.astype(np.float32, copy=False)
+    if not np.isfinite(array).all():
+        first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise BadInput(f"{what} must be finite: {array[first]} at {list(first)} of shape {array.shape}")
+    return array
+
+
+def _frozen(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    view = np.ascontiguousarray(array, dtype).view()
+    view.flags.writeable = False
+    return view

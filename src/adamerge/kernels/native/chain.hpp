@@ -1,0 +1,187 @@
+// Ward's tree by the nearest-neighbour chain (Benzecri 1982, Murtagh 1983): follow nearest neighbours until two groups
+// are each other's, join them, go on from what is left of the chain. O(n^2) time, one matrix of squared distances.
+//
+//   distances   Lance and Williams: d(ab, j) = ((a+j) d(a,j) + (b+j) d(b,j) - j d(a,b)) / (a+b+j), a row at a time
+//   exactness   float32 distances only propose. Where two neighbours are nearer to each other than their rounding
+//               errors, a referee measures both from float64 centroids; so the tree is that of float64 arithmetic
+//   cache       a new group takes the next free column. Columns are written to the other rows BATCH at a time, one
+//               cache line a row; until then a row fetches them when it is read. Dead columns go at each compaction
+#pragma once
+
+#include "level.hpp"
+#include "simd.hpp"
+
+namespace adamerge::ADAMERGE_LEVEL {
+namespace {
+
+// The members of every group as a sum and a count, in float64. A group is named by one of its patches.
+struct Centroids {
+    double* sums;    // (n, d)
+    double* counts;  // (n,)
+    int d;
+
+    using V = Simd<double>;
+
+    // Squared Ward distance of two groups: 2ab/(a+b) |A/a - B/b|^2.
+    double distance(int a, int b) const {
+        const double *x = sums + (std::size_t)a * d, *y = sums + (std::size_t)b * d;
+        const double p = 1 / counts[a], q = 1 / counts[b];
+        V::Vec sum = {};
+        int k = 0;
+        for (; k + V::W <= d; k += V::W) {
+            const V::Vec t = V::load(x + k) * p - V::load(y + k) * q;
+            sum += t * t;
+        }
+        double total = V::sum_of(sum);
+        for (; k < d; ++k) total += (x[k] * p - y[k] * q) * (x[k] * p - y[k] * q);
+        return 2 * counts[a] * counts[b] / (counts[a] + counts[b]) * total;
+    }
+
+    // Adds group b to group a; returns the squared distance and the cosine they had. A centroid of zero has cosine 0.
+    void join(int a, int b, double& squared, double& cosine) {
+        squared = distance(a, b);
+        double *x = sums + (std::size_t)a * d, *y = sums + (std::size_t)b * d;
+        V::Vec parts[3] = {};
+        double product = 0, left = 0, right = 0;
+        int k = 0;
+        for (; k + V::W <= d; k += V::W) {
+            const V::Vec s = V::load(x + k), t = V::load(y + k);
+            parts[0] += s * t;
+            parts[1] += s * s;
+            parts[2] += t * t;
+            V::store(x + k, s + t);
+        }
+        for (; k < d; ++k) {
+            product += x[k] * y[k];
+            left += x[k] * x[k];
+            right += y[k] * y[k];
+            x[k] += y[k];
+        }
+        const double norms = (V::sum_of(parts[1]) + left) * (V::sum_of(parts[2]) + right);
+        cosine = norms > 0 ? (V::sum_of(parts[0]) + product) / __builtin_sqrt(norms) : 0;
+        cosine = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+        counts[a] += counts[b];
+    }
+};
+
+template <class T> struct Chain {
+    using V = Simd<T>;
+    static constexpr T FAR = T(1e30);
+
+    // One entry per slot; a slot is a group that lives, one that is dead, or one not used yet.
+    T** row;                 // its distances to the other slots; `nowhere` for the dead
+    T* nowhere;
+    T* away;                 // 0 where it lives, FAR where not: added to a row, it hides the dead
+    T* size;
+    std::int32_t* patch;     // a patch that names its group
+    std::int32_t* chain;     // slots, each the nearest neighbour of the one before
+    std::int32_t* kept;      // scratch of compact()
+    int width, limit;        // slots in use; slots at which to compact
+    int flushed;             // columns from here on are only in their own rows
+    int length;              // of the chain
+    T tolerance, scale;      // two distances x < y are told apart if y - x > tolerance (scale + x)
+    bool refereed;
+    Centroids centroids;
+
+    // Completes a row with the columns of groups that are younger than the last flush.
+    void fetch(int slot) {
+        for (int z = flushed > slot + 1 ? flushed : slot + 1; z < width; ++z) row[slot][z] = row[z][slot];
+    }
+
+    // The slot nearest to `slot`; among equals `before`, so that the chain ends, then the first.
+    int nearest(int slot, int before) {
+        const T* distance = row[slot];
+        typename V::Vec least[4];
+        for (auto& v : least) v = V::splat(2 * FAR);
+        for (int j = 0; j < width; j += 4 * V::W)
+            for (int q = 0; q < 4; ++q)
+                least[q] = V::min(least[q], V::load(distance + j + q * V::W) + V::load(away + j + q * V::W));
+        const T best = V::min_of(V::min(V::min(least[0], least[1]), V::min(least[2], least[3])));
+        return among(slot, before, best + tolerance * (scale + best));
+    }
+
+    // The nearest of all slots at most `within` from `slot`: nearly always there is just one.
+    int among(int slot, int before, T within) {
+        const T* distance = row[slot];
+        const auto bound = V::splat(within);
+        int found = -1;
+        double squared = -1;
+        for (int j = 0; j < width; j += V::W) {
+            if (!any(V::load(distance + j) + V::load(away + j) <= bound)) continue;
+            for (int z = j; z < j + V::W; ++z) {
+                if (!(distance[z] + away[z] <= within)) continue;
+                if (found < 0) {
+                    found = z;
+                } else if (!refereed) {
+                    if (z == before) found = z;
+                } else {
+                    if (squared < 0) squared = centroids.distance(patch[slot], patch[found]);
+                    if (squared == 0 && z != before) continue;  // nothing is nearer than a twin
+                    const double other = centroids.distance(patch[slot], patch[z]);
+                    if (other < squared || (other == squared && z == before)) found = z, squared = other;
+                }
+            }
+        }
+        return found;
+    }
+
+    // Joins slots x and y in a new slot, which takes over the row of x.
+    T join(int x, int y) {
+        fetch(x);
+        fetch(y);
+        T *a = row[x], *b = row[y];
+        const T between = a[y];
+        const auto na = V::splat(size[x]), nb = V::splat(size[y]), nab = na + nb, dab = V::splat(between);
+        for (int j = 0; j < width; j += V::W) {
+            const auto nj = V::load(size + j);
+            V::store(a + j, ((na + nj) * V::load(a + j) + (nb + nj) * V::load(b + j) - nj * dab) / (nab + nj));
+        }
+        const int z = width++;
+        row[x] = row[y] = nowhere;
+        row[z] = a;
+        row[z][z] = FAR;
+        size[z] = size[x] + size[y];
+        patch[z] = patch[x];
+        away[x] = away[y] = FAR;
+        away[z] = 0;
+        if (width == flushed + BATCH) flush();
+        if (width == limit) compact();
+        return between;
+    }
+
+    // Writes the columns of the last BATCH groups to all other rows.
+    void flush() {
+        for (int z = flushed; z < width; z += V::W)
+            for (int j = 0; j < flushed; j += V::W) V::transpose(row + z, j, row + j, z);
+        for (int z = flushed; z < width; ++z) fetch(z);
+        flushed = width;
+    }
+
+    // Moves the living to the front: their rows, columns and names.
+    void compact() {
+        int alive = 0;
+        for (int j = 0; j < width; ++j)
+            if (away[j] == 0) kept[alive++] = j;
+        for (int i = 0; i < alive; ++i) {
+            T* r = row[i] = row[kept[i]];
+            for (int j = 0; j < alive; ++j) r[j] = r[kept[j]];
+            size[i] = size[kept[i]];
+            patch[i] = patch[kept[i]];
+        }
+        for (int q = 0, j = 0; q < length; ++q) {  // where is chain[q] now? the chain is not sorted
+            for (j = 0; kept[j] != chain[q]; ++j) {}
+            chain[q] = j;
+        }
+        for (int j = 0; j < width; ++j) away[j] = j < alive ? T(0) : FAR;
+        start(alive);
+    }
+
+    void start(int alive) {
+        width = flushed = (int)round_up(alive, BATCH);
+        for (int j = alive; j < width; ++j) row[j] = nowhere;
+        limit = (int)slots_for(alive);
+    }
+};
+
+}  // namespace
+}  // namespace adamerge::ADAMERGE_LEVEL

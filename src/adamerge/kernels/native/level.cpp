@@ -1,0 +1,174 @@
+// The kernels of one instruction set: ADAMERGE_LEVEL names it, the compiler's flags make it.
+#include "level.hpp"
+
+#include "chain.hpp"
+#include "gram.hpp"
+
+namespace adamerge::ADAMERGE_LEVEL {
+namespace {
+
+// Hands out a job's memory piece by piece; ward_bytes() in tree.cpp adds up the same pieces.
+struct Memory {
+    unsigned char* next;
+
+    template <class T> T* take(std::size_t count) {
+        T* piece = reinterpret_cast<T*>(next);
+        next += round_up(count * sizeof(T), 64);
+        return piece;
+    }
+};
+
+// vectors -> float64 sums and float32 rows, of unit length if asked; returns the largest squared length.
+double prepare(const WardJob& job, double* sums, float* rows) {
+    using V = Simd<double>;
+    double largest = 0;
+    for (int i = 0; i < job.n; ++i) {
+        const float* in = job.vectors + (std::size_t)i * job.d;
+        double* sum = sums + (std::size_t)i * job.d;
+        float* row = rows + (std::size_t)i * job.d;
+        V::Vec squares = {};
+        double square = 0;
+        int k = 0;
+        for (int j = 0; j < job.d; ++j) sum[j] = in[j];
+        for (; k + V::W <= job.d; k += V::W) squares += V::load(sum + k) * V::load(sum + k);
+        for (; k < job.d; ++k) square += sum[k] * sum[k];
+        square += V::sum_of(squares);
+        if (job.unit) {
+            const double inverse = 1 / __builtin_sqrt(square);
+            for (int j = 0; j < job.d; ++j) sum[j] *= inverse;
+            square = 1;
+        }
+        for (int j = 0; j < job.d; ++j) row[j] = (float)sum[j];
+        largest = square > largest ? square : largest;
+    }
+    return largest;
+}
+
+double square_of(const float* row, int d) {
+    double sum = 0;
+    for (int k = 0; k < d; ++k) sum += (double)row[k] * row[k];
+    return sum;
+}
+
+// Squared distances of all pairs of rows, on both sides of the diagonal.
+template <class T> void fill_distances(const WardJob& job, const float* rows, const float* panels, T* squares, T** row) {
+    for (int i = 0; i < job.n; ++i) squares[i] = job.unit ? T(1) : T(square_of(rows + (std::size_t)i * job.d, job.d));
+    const bool condensed = job.condensed;
+    each_tile(rows, panels, job.n, job.d, [=](int i0, int count, int j0, int columns, float (*tile)[NR]) {
+        for (int i = 0; i < count; ++i) {
+            T* out = row[i0 + i] + j0;
+            const T square = squares[i0 + i];
+            for (int j = 0; j < columns; ++j) {
+                const T product = tile[i][j], off = 1 - product;
+                const T apart = condensed ? off * off : square + squares[j0 + j] - 2 * product;
+                out[j] = apart > 0 ? apart : T(0);
+            }
+        }
+    });
+    mirror(row, job.n);
+    for (int i = 0; i < job.n; ++i) row[i][i] = Chain<T>::FAR;
+}
+
+template <class T> bool run(const WardJob& job) {
+    const std::size_t n = job.n, d = job.d, slots = stride_for(n);
+    Memory memory{job.memory};
+    Chain<T> c;
+    T* matrix = memory.take<T>((n + 1) * slots);
+    c.centroids = {memory.take<double>(n * d), memory.take<double>(n), job.d};
+    float* rows = memory.take<float>((n + MR) * d);
+    float* panels = memory.take<float>((n + NR) * d);
+    c.row = memory.take<T*>(slots);
+    c.away = memory.take<T>(slots);
+    c.size = memory.take<T>(slots);
+    T* squares = memory.take<T>(slots);
+    c.patch = memory.take<std::int32_t>(slots);
+    c.kept = memory.take<std::int32_t>(slots);
+    c.chain = memory.take<std::int32_t>(n + 1);
+
+    c.nowhere = matrix + n * slots;
+    std::memset(c.nowhere, 0, slots * sizeof(T));
+    for (std::size_t i = 0; i < n; ++i) {
+        c.row[i] = matrix + i * slots;
+        std::memset(c.row[i] + n, 0, (slots - n) * sizeof(T));
+        c.centroids.counts[i] = 1;
+        c.patch[i] = (std::int32_t)i;
+    }
+    for (std::size_t i = 0; i < slots; ++i) c.away[i] = i < n ? T(0) : Chain<T>::FAR, c.size[i] = 1;
+    std::memset(rows + n * d, 0, MR * d * sizeof(float));
+
+    c.scale = (T)prepare(job, c.centroids.sums, rows);
+    pack_panels(rows, job.n, job.d, panels);
+    fill_distances(job, rows, panels, squares, c.row);
+
+    // A float32 sum of d products is off by about sqrt(d) half-units in the last place, and distances inherit that.
+    c.refereed = !job.condensed;
+    c.tolerance = c.refereed ? T(4 * 6e-8 * __builtin_sqrt((double)d)) : T(0);
+    c.length = 0;
+    c.start(job.n);
+
+    for (int t = 0; t < job.n - 1; ++t) {
+        if (c.length == 0)
+            for (c.chain[c.length++] = 0; c.away[c.chain[0]] != 0;) ++c.chain[0];
+        int x, y, before;
+        for (;;) {
+            x = c.chain[c.length - 1];
+            before = c.length > 1 ? c.chain[c.length - 2] : -1;
+            c.fetch(x);
+            y = c.nearest(x, before);
+            if (y == before) break;
+            if (c.length > job.n) return false;
+            c.chain[c.length++] = y;
+        }
+        c.length -= 2;
+        const int a = c.patch[y], b = c.patch[x];  // join() names the new group by its first argument
+        job.left[t] = a;
+        job.right[t] = b;
+        double squared, cosine;
+        c.centroids.join(a, b, squared, cosine);
+        const T between = c.join(y, x);
+        job.heights[t] = __builtin_sqrt(job.condensed ? (double)between : squared);
+        job.cosines[t] = cosine;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool ward(const WardJob& job) { return job.condensed ? run<double>(job) : run<float>(job); }
+
+void gram(const float* vectors, int n, int d, float* memory, float** row) {
+    float* panels = memory;
+    float* rows = memory + round_up(n + NR, 64) * (std::size_t)d;
+    std::memcpy(rows, vectors, (std::size_t)n * d * sizeof(float));
+    std::memset(rows + (std::size_t)n * d, 0, (std::size_t)MR * d * sizeof(float));
+    pack_panels(rows, n, d, panels);
+    each_tile(rows, panels, n, d, [=](int i0, int count, int j0, int columns, float (*tile)[NR]) {
+        for (int i = 0; i < count; ++i) std::memcpy(row[i0 + i] + j0, tile[i], columns * sizeof(float));
+    });
+    mirror(row, n);
+}
+
+void pool(const PoolJob& job) {
+    double *sums = job.memory, *given = sums + (std::size_t)job.m * job.d, *total = given + job.m;
+    std::memset(sums, 0, (std::size_t)job.m * (job.d + 2) * sizeof(double));
+    for (int i = 0; i < job.n && job.weights; ++i)
+        if (job.groups[i] >= 0) given[job.groups[i]] += job.weights[i];
+    for (int i = 0; i < job.n; ++i) {
+        const int g = job.groups[i];
+        if (g < 0) continue;
+        const double weight = given[g] > 0 ? job.weights[i] : 1.0;
+        const float* in = job.vectors + (std::size_t)i * job.d;
+        double* sum = sums + (std::size_t)g * job.d;
+        total[g] += weight;
+        for (int k = 0; k < job.d; ++k) sum[k] += weight * in[k];
+    }
+    for (int g = 0; g < job.m; ++g) {
+        const double* sum = sums + (std::size_t)g * job.d;
+        double square = 0;
+        for (int k = 0; k < job.d && job.unit; ++k) square += sum[k] * sum[k];
+        const double factor = 1 / (square > 0 ? __builtin_sqrt(square) : total[g]);
+        for (int k = 0; k < job.d; ++k) job.out[(std::size_t)g * job.d + k] = (float)(sum[k] * factor);
+    }
+}
+
+}  // namespace adamerge::ADAMERGE_LEVEL

@@ -1,0 +1,75 @@
+"""The slow twins of the native kernels: obvious, in float64, the truth in tests.
+
+gram    all inner products                                        O(n^2 d)
+ward    join the closest two groups until one is left             O(n^3 d)
+groups  follow the first merges of a tree                         O(n^2)
+pool    the mean of each group                                    O(n d)
+"""
+
+import numpy as np
+
+from adamerge.arrays import Doubles, Floats, Ints
+
+
+def gram(vectors: Floats) -> Floats:
+    """Inner products of all pairs of rows, X Xᵀ: (n, d) -> (n, n)."""
+    x = vectors.astype(np.float64)
+    return (x @ x.T).astype(np.float32)
+
+
+def ward(vectors: Floats, unit: bool = True, condensed: bool = False) -> tuple[Ints, Doubles, Doubles]:
+    """Join the closest two groups until one is left: merges (n-1, 2), heights (n-1,), cosines (n-1,)."""
+    x = vectors.astype(np.float64)
+    if unit:
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+    n = len(x)
+    squared = (1 - x @ x.T) ** 2 if condensed else ((x[:, None] - x[None]) ** 2).sum(-1)
+    distance = {(i, j): squared[i, j] for i in range(n) for j in range(i + 1, n)}
+    members = {i: [i] for i in range(n)}
+    merges, heights, cosines = np.zeros((n - 1, 2), np.int32), np.zeros(n - 1), np.zeros(n - 1)
+    for t in range(n - 1):
+        a, b = min(distance, key=distance.__getitem__)
+        merges[t], heights[t] = (a, b), np.sqrt(distance[a, b])
+        cosines[t] = _cosine(x[members[a]].mean(0), x[members[b]].mean(0))
+        _join(distance, members, a, b, n + t)
+    return merges, heights, cosines
+
+
+def _join(distance: dict[tuple[int, int], float], members: dict[int, list[int]], a: int, b: int, new: int) -> None:
+    """Lance and Williams: d(ab, j) = ((a+j) d(a,j) + (b+j) d(b,j) - j d(a,b)) / (a+b+j), all squared."""
+    between = distance.pop((a, b))
+    left, right = members.pop(a), members.pop(b)
+    na, nb = len(left), len(right)
+    for j, others in members.items():
+        nj = len(others)
+        to_a, to_b = distance.pop((min(a, j), max(a, j))), distance.pop((min(b, j), max(b, j)))
+        distance[j, new] = ((na + nj) * to_a + (nb + nj) * to_b - nj * between) / (na + nb + nj)
+    members[new] = left + right
+
+
+def _cosine(a: Doubles, b: Doubles) -> float:
+    length = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / length) if length > 0 else 0.0  # a centroid of zero has no direction
+
+
+def groups(merges: Ints, made: int) -> Ints:
+    """The group of every patch after the first merges of a tree, numbered by first patch: (n,)."""
+    n = len(merges) + 1
+    node = np.arange(n)
+    for t in range(made):
+        node[np.isin(node, merges[t])] = n + t
+    _, first, group = np.unique(node, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group].astype(np.int32)
+
+
+def pool(vectors: Floats, groups: Ints, weights: Floats | None, m: int, unit: bool = False) -> Floats:
+    """The mean of each group, by weight where it has any: (m, d)."""
+    out = np.zeros((m, vectors.shape[1]))
+    for g in range(m):
+        mine = groups == g
+        weight = None if weights is None or weights[mine].sum() == 0 else weights[mine].astype(np.float64)
+        out[g] = np.average(vectors[mine].astype(np.float64), axis=0, weights=weight)
+        length = np.linalg.norm(out[g])
+        if unit and length > 0:
+            out[g] /= length
+    return out.astype(np.float32)

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+import adamerge as am
+
+# One of every method, and one of every option that is not a default.
+EVERY_METHOD = [
+    "identity",
+    "random:keep=0.3,seed=7",
+    "docpruner:k=-0.25",
+    "docpruner:k=0.5,stats=plain",
+    "sem-cluster:m=4",
+    "sem-cluster:m=2.5,linkage=condensed,rounding=floor",
+    "sem-cluster:m=3,linkage=rows,unit=true",
+    "ptm:k=-0.5,m=1.2",
+    "ptm:k=none,m=2,rounding=floor",
+    "ptm-attn:k=0,m=3,unit=true",
+    "adamerge",
+    "adamerge:k=none,c_min=0.5",
+    "adamerge:k=0.25,c_min=0.8,cut=floor",
+    "adamerge:k=-0.5,c_min=0.6,sequence=height",
+    "adamerge:k=-0.5,c_min=0.6,sequence=raw,stats=plain",
+    "adamerge-mean:k=-0.75,c_min=0.7,unit=true",
+]
+
+
+def random_page(n, d=16, seed=0, **fields):
+    """Patches around n/4 centres, in general position: no two distances are equal."""
+    rng = np.random.default_rng([seed, n, d])
+    centres = rng.normal(size=(max(1, n // 4), d))
+    vectors = centres[rng.integers(len(centres), size=n)] + 0.4 * rng.normal(size=(n, d))
+    return am.MultiVector(vectors, rng.gamma(0.5, size=n) + 1e-6, **fields)
+
+
+@pytest.fixture
+def make_page():
+    return random_page
+
+
+@pytest.fixture(params=EVERY_METHOD)
+def method(request):
+    return am.parse_method(request.param)

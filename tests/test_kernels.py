@@ -1,0 +1,226 @@
+"""The native kernels against their slow twins, SciPy and fastcluster, on every instruction set of this machine."""
+
+import fastcluster
+import numpy as np
+import pytest
+from conftest import random_page
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
+
+from adamerge.kernels import _native, reference
+
+LEVELS = _native.levels()
+every_level = pytest.mark.parametrize("level", LEVELS)
+
+
+def unit(vectors):
+    vectors = vectors.astype(np.float64)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def partitions(merges):
+    """The group that every merge makes, in order: two trees with equal lists have equal groups at every level."""
+    n = len(merges) + 1
+    nodes, made = {i: frozenset([i]) for i in range(n)}, []
+    for t, (a, b) in enumerate(merges):
+        nodes[n + t] = nodes.pop(int(a)) | nodes.pop(int(b))
+        made.append(nodes[n + t])
+    return made
+
+
+def explicit_cosines(vectors, merges):
+    x, n = unit(vectors), len(vectors)
+    members = {i: [i] for i in range(n)}
+    out = []
+    for t, (a, b) in enumerate(merges):
+        left, right = x[members[int(a)]].mean(0), x[members[int(b)]].mean(0)
+        length = np.linalg.norm(left) * np.linalg.norm(right)
+        out.append(left @ right / length if length > 1e-12 else 0.0)
+        members[n + t] = members[int(a)] + members[int(b)]
+    return np.array(out)
+
+
+def replay(vectors, merges, heights):
+    """At every step the pair joined was a closest one: the definition, and it holds with ties."""
+    x, n = unit(vectors), len(vectors)
+    members = {i: [i] for i in range(n)}
+    for t, (a, b) in enumerate(merges):
+        names = list(members)
+        size = np.array([len(members[i]) for i in names], float)
+        centre = np.array([x[members[i]].mean(0) for i in names])
+        apart = ((centre[:, None] - centre[None]) ** 2).sum(-1)
+        squared = 2 * size[:, None] * size[None] / (size[:, None] + size[None]) * apart
+        np.fill_diagonal(squared, np.inf)
+        joined = squared[names.index(int(a)), names.index(int(b))]
+        assert joined <= squared.min() + 1e-9
+        assert heights[t] ** 2 == pytest.approx(joined, abs=1e-9)
+        members[n + t] = members.pop(int(a)) + members.pop(int(b))
+
+
+@every_level
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 15, 16, 17, 31, 63, 64, 65, 100, 129, 370])
+def test_ward_makes_the_groups_of_scipy_at_every_level(level, n):
+    vectors = random_page(n, 24, seed=1).vectors
+    merges, heights, cosines = _native.ward(vectors, level=level)
+    want = linkage(unit(vectors), "ward")
+    assert partitions(merges) == partitions(want[:, :2])
+    np.testing.assert_allclose(heights, want[:, 2], rtol=1e-9)
+    np.testing.assert_allclose(cosines, explicit_cosines(vectors, merges), atol=1e-9)
+    assert (np.diff(heights) >= 0).all()
+    assert (merges[:, 0] < merges[:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "d"), [(50, 1), (40, 2), (60, 3), (80, 7), (300, 33), (200, 384), (120, 2048), (60, 4096)]
+)
+def test_ward_agrees_with_scipy_in_every_dimension(n, d):
+    vectors = random_page(n, d, seed=2).vectors
+    merges, heights, _ = _native.ward(vectors)
+    want = linkage(unit(vectors), "ward")
+    np.testing.assert_allclose(heights, want[:, 2], rtol=1e-5, atol=1e-7)
+    if d > 1:  # on a line of unit length all points are 1 or -1, and everything ties
+        assert partitions(merges) == partitions(want[:, :2])
+
+
+def test_ward_of_5000_patches_agrees_with_fastcluster():
+    vectors = np.random.default_rng(3).normal(size=(5000, 32)).astype(np.float32)
+    merges, heights, _ = _native.ward(vectors)
+    want = fastcluster.linkage(unit(vectors), "ward")
+    assert partitions(merges) == partitions(want[:, :2])
+    np.testing.assert_allclose(heights, want[:, 2], rtol=1e-9)
+
+
+@every_level
+def test_near_duplicates_beyond_float32_are_told_apart(level):
+    """Cosines of 1 - 1e-9: a float32 inner product sees nothing but ones, the referee sees the tree."""
+    rng = np.random.default_rng(4)
+    centres = rng.normal(size=(6, 64))
+    vectors = (np.repeat(centres, 20, axis=0) + 3e-4 * rng.normal(size=(120, 64))).astype(np.float32)
+    merges, heights, _ = _native.ward(vectors, level=level)
+    want = linkage(unit(vectors), "ward")
+    assert heights[0] < 5e-4
+    assert partitions(merges) == partitions(want[:, :2])
+    np.testing.assert_allclose(heights, want[:, 2], rtol=1e-7)
+
+
+@every_level
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.ones((1, 3)),
+        np.ones((2, 3)),
+        np.ones((40, 5)),
+        np.eye(33),
+        np.concatenate([np.eye(9), -np.eye(9)]),
+        np.array([[1, 0], [-1, 0]]),
+        np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]),
+        np.repeat(np.eye(7), 6, axis=0),
+        np.array([[1.0], [-1.0], [2.0], [-3.0], [5.0]]),
+        [*np.round(np.random.default_rng(0).normal(size=(60, 3))), 0, 0, 0.5],
+        np.array([[np.cos(a), np.sin(a)] for a in np.radians([0, 0.1, 0.2, 0.3, 20, 20.1, 20.2, 20.3, 100, 130])]),
+    ],
+    ids=[
+        "one",
+        "two",
+        "equal",
+        "orthogonal",
+        "opposite-axes",
+        "opposite",
+        "square",
+        "repeated",
+        "line",
+        "lattice",
+        "circle",
+    ],
+)
+def test_with_ties_every_pair_joined_was_a_closest_one(level, vectors):
+    vectors = vectors.astype(np.float32)
+    merges, heights, cosines = _native.ward(vectors, level=level)
+    assert merges.shape == (len(vectors) - 1, 2)
+    replay(vectors, merges, heights)
+    np.testing.assert_allclose(cosines, explicit_cosines(vectors, merges), atol=1e-7)
+
+
+def test_cosines_of_wards_tree_are_not_monotone():
+    """The counter-example to the paper's claim: ten points on a circle."""
+    angles = np.radians([0, 0.1, 0.2, 0.3, 20, 20.1, 20.2, 20.3, 100, 130])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    _, heights, cosines = _native.ward(vectors)
+    np.testing.assert_allclose(cosines[6:8], [0.8660, 0.9397], atol=1e-4)
+    np.testing.assert_allclose(heights[6:8], [0.518, 0.695], atol=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 14), st.integers(1, 6), st.integers(0, 10**6), st.booleans(), st.sampled_from(LEVELS))
+def test_ward_agrees_with_its_twin(n, d, seed, unit_length, level):
+    vectors = np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+    merges, heights, cosines = _native.ward(vectors, unit=unit_length, level=level)
+    want_merges, want_heights, want_cosines = reference.ward(vectors, unit=unit_length)
+    np.testing.assert_allclose(heights, want_heights, atol=1e-7)
+    if d > 1:
+        np.testing.assert_array_equal(merges, want_merges)
+        np.testing.assert_allclose(cosines, want_cosines, atol=1e-7)
+
+
+@every_level
+@pytest.mark.parametrize("n", [2, 3, 40, 370])
+def test_condensed_ward_agrees_with_scipy_on_condensed_cosine_distances(level, n):
+    vectors = random_page(n, 32, seed=5).vectors
+    merges, heights, cosines = _native.ward(vectors, condensed=True, level=level)
+    x = unit(vectors)
+    want = linkage((1 - x @ x.T)[np.triu_indices(n, 1)], "ward")
+    np.testing.assert_allclose(heights, want[:, 2], rtol=1e-4, atol=1e-6)
+    assert partitions(merges) == partitions(want[:, :2])
+    np.testing.assert_allclose(cosines, explicit_cosines(vectors, merges), atol=1e-6)
+
+
+@every_level
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (12, 16), (13, 17), (33, 5), (100, 128)])
+def test_gram_agrees_with_its_twin(level, n, d):
+    vectors = np.random.default_rng(n).normal(size=(n, d)).astype(np.float32)
+    np.testing.assert_allclose(_native.gram(vectors, level=level), reference.gram(vectors), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 60])
+def test_groups_agree_with_their_twin_at_every_cut(n):
+    merges, _, _ = _native.ward(random_page(n, 8).vectors)
+    for made in range(n):
+        groups = _native.groups(merges, made)
+        np.testing.assert_array_equal(groups, reference.groups(merges, made))
+        assert len(set(groups.tolist())) == n - made
+
+
+@every_level
+@pytest.mark.parametrize("unit_length", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pool_agrees_with_its_twin(level, unit_length, weighted):
+    rng = np.random.default_rng(6)
+    vectors = rng.normal(size=(50, 11)).astype(np.float32)
+    groups = np.r_[np.arange(7), rng.integers(-1, 7, size=43)].astype(np.int32)
+    weights = rng.gamma(0.5, size=50).astype(np.float32) if weighted else None
+    if weights is not None:
+        weights[groups == 3] = 0
+    ours = _native.pool(vectors, groups, weights, 7, unit_length, level=level)
+    np.testing.assert_allclose(ours, reference.pool(vectors, groups, weights, 7, unit_length), rtol=1e-6, atol=1e-7)
+
+
+def test_every_level_gives_the_same_tree():
+    vectors = random_page(500, 128, seed=8).vectors
+    trees = [_native.ward(vectors, level=level) for level in LEVELS]
+    for merges, heights, cosines in trees[1:]:
+        np.testing.assert_array_equal(merges, trees[0][0])
+        np.testing.assert_allclose(heights, trees[0][1], rtol=1e-12)
+        np.testing.assert_allclose(cosines, trees[0][2], rtol=1e-12, atol=1e-14)
+
+
+def test_an_instruction_set_this_machine_lacks_is_refused():
+    with pytest.raises(ValueError, match="no instruction set 'mmx'"):
+        _native.ward(np.ones((2, 2), np.float32), level="mmx")
+
+
+def test_a_kernel_does_not_reach_beyond_its_arrays():
+    with pytest.raises(ValueError, match="groups"):
+        _native.pool(np.ones((2, 2), np.float32), np.array([0, 5], np.int32), None, 1)
+    with pytest.raises(ValueError, match="made"):
+        _native.groups(np.array([[0, 1]], np.int32), 2)
