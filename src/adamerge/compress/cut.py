@@ -1,0 +1,82 @@
+"""tree -> where to stop merging -> groups: Tree -> Cut -> (n,).
+
+The sequence c_1 .. c_{n-1} holds one similarity per merge. Merges are made in its order; stopping after t of them
+leaves n - t groups.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from adamerge import kernels
+from adamerge.arrays import Doubles, Ints
+from adamerge.errors import BadInput
+from adamerge.types import NAN, Cut, Tree
+
+Sequence = Literal["running-min", "height", "raw"]
+
+
+def cosines(tree: Tree | Doubles, sequence: Sequence = "running-min") -> Doubles:
+    r"""The merge-cosine sequence of a tree: (n-1,). What is a sequence already comes back as it is.
+
+    "running-min"   min_{s <= t} c_s          centroid cosines made monotone
+    "height"        1 - h_t^2 / 2             the cosine of two single patches at that height; monotone
+    "raw"           c_t                       centroid cosines as they are: they rise at a third of the steps
+    """
+    if not isinstance(tree, Tree):
+        return np.asarray(tree, np.float64)
+    if sequence == "height":
+        return 1 - tree.heights**2 / 2
+    return np.minimum.accumulate(tree.cosines) if sequence == "running-min" else tree.cosines
+
+
+def cliff(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "running-min") -> Cut:
+    r"""Stop before the widest drop that starts at or above the floor.
+
+        t* = argmax_t  c_t - c_{t+1} ,   1 <= t <= n-2 ,   c_t >= c_min
+
+    The first of equal drops wins. No such t, or fewer than three patches: no merge.
+    """
+    c = cosines(tree, sequence)
+    above = c[:-1] >= _floor(c_min)
+    if not above.any():
+        return Cut()
+    return _after(c, int(np.where(above, c[:-1] - c[1:], -np.inf).argmax()) + 1)
+
+
+def floor(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "running-min") -> Cut:
+    """Make every merge up to the last with c_t >= c_min, and look for no gap; fewer than three patches: no merge."""
+    c = cosines(tree, sequence)
+    above = np.flatnonzero(c >= _floor(c_min))
+    if not len(above) or len(c) < 2:
+        return Cut()
+    return _after(c, int(above[-1]) + 1)
+
+
+def budget(tree: Tree | Doubles, m: int, sequence: Sequence = "running-min") -> Cut:
+    """Merge until m groups are left; a tree of fewer patches stays as it is."""
+    if m < 1:
+        raise BadInput(f"a page needs at least one group, got m={m}")
+    c = cosines(tree, sequence)
+    return _after(c, max(len(c) + 1 - m, 0))
+
+
+def groups(tree: Tree, cut: Cut | int) -> Ints:
+    """The group of every patch under a cut, or under a number of groups m: (n,), numbered by their first patch."""
+    made = cut.merges if isinstance(cut, Cut) else budget(tree, cut).merges
+    if made >= len(tree):
+        raise BadInput(f"a tree of {len(tree)} patches has {len(tree) - 1} merges, the cut wants {made}")
+    return kernels.groups(tree.merges, made)
+
+
+def _after(c: Doubles, merges: int) -> Cut:
+    """The cut after that many merges."""
+    theta = float(c[merges - 1]) if merges else NAN
+    gap = float(c[merges - 1] - c[merges]) if 0 < merges < len(c) else NAN
+    return Cut(merges, theta, gap)
+
+
+def _floor(c_min: float) -> float:
+    if not -1 <= c_min <= 1:
+        raise BadInput(f"c_min is a cosine, -1 <= c_min <= 1, got {c_min}")
+    return c_min

@@ -1,0 +1,192 @@
+"""The paper's method and all it is compared with. Each is a choice of stages, one line a stage.
+
+|                | prune        | link | cut                  | pool                  |
+|----------------|--------------|------|----------------------|-----------------------|
+| Identity       |              |      |                      |                       |
+| Random         | at random    |      |                      |                       |
+| DocPruner      | by attention |      |                      |                       |
+| SemCluster     |              | Ward | n/m groups           | mean                  |
+| PruneThenMerge | by attention | Ward | n'/m groups          | mean, or by attention |
+| AdaMerge       | by attention | Ward | the page's own cliff | by attention, or mean |
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+from zlib import crc32
+
+import numpy as np
+
+from adamerge.arrays import Bools, Floats, Ints
+from adamerge.compress import cut, link, pool, prune
+from adamerge.compress.cut import Sequence
+from adamerge.compress.link import Linkage
+from adamerge.compress.names import Method
+from adamerge.compress.prune import Stats
+from adamerge.errors import BadInput
+from adamerge.types import Compressed, Cut, MultiVector, Tree
+
+Pool = Literal["attention", "mean"]
+Rounding = Literal["ceil", "floor"]
+
+
+@dataclass(frozen=True)
+class Identity(Method, names={"identity": {}}):
+    """Keep every patch as it is."""
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Every patch is its own group."""
+        return _kept(page, np.ones(len(page), bool), self)
+
+
+@dataclass(frozen=True)
+class Random(Method, names={"random": {}}):
+    """Keep a share of the patches, drawn without looking; pages of other ids draw other patches."""
+
+    keep: float = 0.5
+    seed: int = 0
+
+    shown: ClassVar = ("keep", "seed")
+
+    def __post_init__(self) -> None:
+        """Check that keep is a share and seed a seed."""
+        super().__post_init__()
+        _require(0 < self.keep <= 1, f"keep is a share, 0 < keep <= 1, got {self.keep}")
+        _require(self.seed >= 0, f"seed must not be negative, got {self.seed}")
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Keep max(1, round(keep n)) patches."""
+        return _kept(page, prune.at_random(len(page), self.keep, [self.seed, crc32(page.id.encode())]), self)
+
+
+@dataclass(frozen=True)
+class DocPruner(Method, names={"docpruner": {}}):
+    """Keep the patches that the end token attends to (Yan et al., 2025)."""
+
+    k: float = -0.25
+    stats: Stats = "iqr"
+
+    shown: ClassVar = ("k",)
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Keep the patches above mu + k sigma."""
+        return _kept(page, _survivors(page, self.k, self.stats), self)
+
+
+@dataclass(frozen=True)
+class SemCluster(Method, names={"sem-cluster": {}}):
+    """Merge alike patches to one in m (Ma et al., 2025); `linkage` and `rounding` have the variants of others."""
+
+    m: float = 4.0
+    linkage: Linkage = "euclidean"
+    rounding: Rounding = "ceil"
+    unit: bool = False
+
+    shown: ClassVar = ("m",)
+
+    def __post_init__(self) -> None:
+        """Check that m merges."""
+        super().__post_init__()
+        _require(self.m >= 1, f"m must be at least 1, got {self.m}")
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Leave n/m groups, each its mean."""
+        tree = link.ward(page.vectors, self.linkage)
+        stop = cut.budget(tree, _count(len(page), self.m, self.rounding))
+        return _merged(page, np.ones(len(page), bool), tree, stop, "mean", self.unit, self)
+
+
+@dataclass(frozen=True)
+class PruneThenMerge(Method, names={"ptm": {"pool": "mean"}, "ptm-attn": {"pool": "attention"}}):
+    """Prune by attention, then merge what is left to one in m (Yan et al., 2026)."""
+
+    k: float | None = -0.25
+    m: float = 4.0
+    pool: Pool = "mean"
+    stats: Stats = "iqr"
+    rounding: Rounding = "ceil"
+    unit: bool = False
+
+    shown: ClassVar = ("k", "m")
+
+    def __post_init__(self) -> None:
+        """Check that m merges."""
+        super().__post_init__()
+        _require(self.m >= 1, f"m must be at least 1, got {self.m}")
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Leave n'/m groups of the n' survivors."""
+        keep = _survivors(page, self.k, self.stats)
+        tree = link.ward(page.vectors[keep])
+        stop = cut.budget(tree, _count(len(tree), self.m, self.rounding))
+        return _merged(page, keep, tree, stop, self.pool, self.unit, self)
+
+
+@dataclass(frozen=True)
+class AdaMerge(Method, names={"adamerge": {"pool": "attention"}, "adamerge-mean": {"pool": "mean"}}):
+    """Prune by attention, cut the merge tree at the page's own cliff, pool by attention: the paper.
+
+    `cut="floor"` makes every merge above c_min and looks for no cliff: the control.
+    """
+
+    k: float | None = -0.25
+    c_min: float = 0.7
+    pool: Pool = "attention"
+    cut: Literal["cliff", "floor"] = "cliff"
+    sequence: Sequence = "running-min"
+    stats: Stats = "iqr"
+    unit: bool = False
+
+    shown: ClassVar = ("k", "c_min")
+
+    def __post_init__(self) -> None:
+        """Check that c_min is a cosine."""
+        super().__post_init__()
+        _require(-1 <= self.c_min <= 1, f"c_min is a cosine, -1 <= c_min <= 1, got {self.c_min}")
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Prune, link, cut, pool."""
+        keep = _survivors(page, self.k, self.stats)
+        tree = link.ward(page.vectors[keep])
+        stop = (cut.cliff if self.cut == "cliff" else cut.floor)(tree, self.c_min, self.sequence)
+        return _merged(page, keep, tree, stop, self.pool, self.unit, self)
+
+
+def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
+    if k is None:
+        return np.ones(len(page), bool)
+    if page.attention is None:
+        raise BadInput(
+            f"pruning at k={k:g} needs the attention of each patch and the page has none: "
+            f"pass attention=, or k=None (k=none in a name) to merge without pruning"
+        )
+    return prune.by_attention(page.attention, k, stats)
+
+
+def _count(n: int, m: float, rounding: Rounding) -> int:
+    """max(1, n/m), rounded; 21/1.4 is 15, though not in floating point."""
+    return max(1, math.ceil(n / m - 1e-9) if rounding == "ceil" else math.floor(n / m + 1e-9))
+
+
+def _kept(page: MultiVector, keep: Bools, method: Method) -> Compressed:
+    groups = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+    return _stored(page, page.vectors[keep], groups, Cut(), method)
+
+
+def _merged(page: MultiVector, keep: Bools, tree: Tree, stop: Cut, how: Pool, unit: bool, method: Method) -> Compressed:
+    groups: Ints = np.full(len(page), -1, np.int32)
+    groups[keep] = cut.groups(tree, stop)
+    if how == "attention" and page.attention is not None:
+        vectors = pool.weighted(page.vectors, groups, page.attention, unit)
+    else:
+        vectors = pool.mean(page.vectors, groups, unit)
+    return _stored(page, vectors, groups, stop, method)
+
+
+def _stored(page: MultiVector, vectors: Floats, groups: Ints, stop: Cut, method: Method) -> Compressed:
+    return Compressed(vectors, groups, page.extra, stop, str(method), page.grid, page.boxes, page.id)
+
+
+def _require(true: bool, message: str) -> None:
+    if not true:
+        raise BadInput(message)

@@ -1,0 +1,123 @@
+"""A method is its name: `docpruner:k=-0.25` in Python, on the command line, in results and in stores.
+
+    name:option=value,option=value        None is written none, True and False true and false
+
+Options that make an operating point are always written, the others only where they differ from their default.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, fields
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+
+from adamerge.errors import BadInput, UnknownName
+from adamerge.types import Compressed, MultiVector
+
+METHODS: dict[str, tuple[type["Method"], dict[str, Any]]] = {}  # name -> class, and the options the name stands for
+
+
+class Method:
+    """Something that compresses a page: a frozen dataclass whose fields are its options.
+
+    A subclass says its name, or its names and the options that each stands for:
+
+        @dataclass(frozen=True)
+        class PruneThenMerge(Method, names={"ptm": {"pool": "mean"}, "ptm-attn": {"pool": "attention"}}):
+    """
+
+    shown: ClassVar[tuple[str, ...]] = ()  # options that are always written
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls, names: Mapping[str, dict[str, Any]]) -> None:
+        """Enter the method in the table under each of its names."""
+        METHODS.update({name: (cls, given) for name, given in names.items()})
+
+    def __post_init__(self) -> None:
+        """Give every option a value of its type, from a value or its text, or refuse it."""
+        for name, kind in get_type_hints(type(self)).items():
+            if name in self.__dataclass_fields__:
+                object.__setattr__(self, name, _value(f"{type(self).__name__}: {name}", kind, getattr(self, name)))
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Compress one page."""
+        raise TypeError(f"{type(self).__name__} is a name without a method: define __call__")
+
+    def __str__(self) -> str:
+        """The method's name, which parse_method reads back."""
+        values = {option.name: getattr(self, option.name) for option in options(self)}
+        mine = ((name, given) for name, (cls, given) in METHODS.items() if cls is type(self))
+        name, given = next((name, given) for name, given in mine if given.items() <= values.items())
+        usual = {option.name: option.default for option in options(self)} | given
+        written = [f"{k}={as_text(v)}" for k, v in values.items() if v != usual[k] or k in self.shown]
+        return f"{name}:{','.join(written)}" if written else name
+
+
+def parse_method(text: str) -> Method:
+    """The method of a name; options that are not given have their defaults."""
+    name, _, rest = text.strip().partition(":")
+    if name not in METHODS:
+        raise UnknownName(f"no method '{name}'{_guess(name, METHODS)}; choose from {', '.join(METHODS)}")
+    cls, given = METHODS[name]
+    known = [option.name for option in options(cls) if option.name not in given]
+    values: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key not in known:
+            raise UnknownName(f"{name} has no option '{key}'{_guess(key, known)}; it has {', '.join(known) or 'none'}")
+        if not equals or key in values:
+            raise BadInput(f"{name}: write option '{key}' once, as {key}=VALUE")
+        values[key] = value
+    return cls(**given, **values)
+
+
+def as_method(method: Callable[[MultiVector], Compressed] | str) -> Callable[[MultiVector], Compressed]:
+    """A method by its name, or any function from a page to its compressed form as it is."""
+    if isinstance(method, str):
+        return parse_method(method)
+    if not callable(method):
+        raise BadInput(f"a method is a name or something that takes a page, got {type(method).__name__}")
+    return method
+
+
+def options(method: Method | type[Method]) -> tuple[Field[Any], ...]:
+    """The options of a method, in the order they are written."""
+    return fields(method)
+
+
+def as_text(value: Any) -> str:
+    """A value as it is written in a name."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def _value(what: str, kind: Any, value: Any) -> Any:
+    """`value`, or what its text says, in the type of its option."""
+    words = {"none": None, "true": True, "false": False}
+    said = words.get(value.lower(), value) if isinstance(value, str) else value
+    allowed = get_args(kind) or (kind,)
+    if get_origin(kind) is Literal or kind is bool:
+        choices = (True, False) if kind is bool else allowed
+        if any(said is choice or (isinstance(said, str) and said == choice) for choice in choices):
+            return said
+        raise BadInput(f"{what} must be {' or '.join(map(as_text, choices))}, got {value!r}")
+    if said is None and type(None) in allowed:
+        return None
+    number = _number(said)
+    if math.isfinite(number) and (float in allowed or number == int(number)):
+        return number if float in allowed else int(number)
+    expected = "a number" if float in allowed else "a whole number"
+    raise BadInput(f"{what} must be {expected}{' or none' * (len(allowed) > 1)}, got {value!r}")
+
+
+def _number(value: Any) -> float:
+    try:
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _guess(word: str, known: Iterable[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return f" (did you mean '{close[0]}'?)" if close else ""

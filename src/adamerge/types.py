@@ -1,0 +1,157 @@
+"""The nouns: a page's vectors, its merge tree, where it was cut, and what is stored of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from adamerge import arrays
+from adamerge.arrays import ArrayLike, Doubles, Floats, Ints
+from adamerge.errors import BadInput, BadShape
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class MultiVector:
+    """One page as its encoder gave it; whatever comes in is checked and becomes read-only float32.
+
+    vectors    (n, d)  a row per patch, n >= 1, no row of zeros
+    attention  (n,)    importance of each patch, >= 0
+    extra      (e, d)  rows that are not patches (prompt and end tokens); stored untouched
+    grid       (rows, columns) of the patches, row by row
+    boxes      (n, 4)  left, top, right, bottom of each patch on the page
+    """
+
+    vectors: Floats
+    attention: Floats | None = None
+    extra: Floats | None = None
+    grid: tuple[int, int] | None = None
+    boxes: Floats | None = None
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        """Check and convert every field."""
+        self._set("vectors", _vectors(self.vectors))
+        n, d = self.vectors.shape
+        if self.attention is not None:
+            self._set("attention", _attention(self.attention, n))
+        if self.extra is not None:
+            extra = arrays.floats(self.extra, "extra", rank=2)
+            if extra.shape[1] != d:
+                raise BadShape(f"extra must be as wide as vectors: {extra.shape} beside {self.vectors.shape}")
+            self._set("extra", extra)
+        if self.grid is not None:
+            self._set("grid", _grid(self.grid, n))
+        if self.boxes is not None:
+            boxes = arrays.floats(self.boxes, "boxes", rank=2)
+            if boxes.shape != (n, 4):
+                raise BadShape(f"boxes must have shape ({n}, 4), one per patch, got {boxes.shape}")
+            self._set("boxes", boxes)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        """Patches of the page, n."""
+        return len(self.vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The merge tree of n patches, sorted by height.
+
+    merges   (n-1, 2)  the two nodes joined; patch i is node i, merge t makes node n + t (SciPy's numbering)
+    heights  (n-1,)    Ward distance of the two, non-decreasing
+    cosines  (n-1,)    cosine of their plain centroids; not monotone
+    """
+
+    merges: Ints
+    heights: Doubles
+    cosines: Doubles
+
+    def __len__(self) -> int:
+        """Patches of the tree, n."""
+        return len(self.heights) + 1
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where merging stopped: after `merges` merges, with similarity `theta` at the last and a drop of `gap` after it.
+
+    Both are nan where there is nothing to say: no merge made, or none left.
+    """
+
+    merges: int = 0
+    theta: float = NAN
+    gap: float = NAN
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """A page after compression, and where each of its patches went.
+
+    vectors  (m, d)  what is stored, 1 <= m <= n
+    groups   (n,)    row of `vectors` that holds patch i; -1 where patch i was pruned
+    extra    (e, d)  stored beside them, untouched
+    cut              where merging stopped, and why there
+    method           the name of the method, which parse_method reads back
+    grid, boxes, id  those of the page
+    """
+
+    vectors: Floats
+    groups: Ints
+    extra: Floats | None = None
+    cut: Cut = Cut()
+    method: str = ""
+    grid: tuple[int, int] | None = None
+    boxes: Floats | None = None
+    id: str = ""
+
+    def __len__(self) -> int:
+        """Groups stored, m."""
+        return len(self.vectors)
+
+    @property
+    def compression(self) -> float:
+        """Share of patches that are not stored any more, 1 - m/n; `extra` does not count."""
+        return 1 - len(self.vectors) / len(self.groups)
+
+    @property
+    def stored(self) -> Floats:
+        """All rows to store, vectors and then extra: (m + e, d)."""
+        return self.vectors if self.extra is None else np.concatenate([self.vectors, self.extra])
+
+    def bytes(self, dtype: DTypeLike = np.float16) -> int:
+        """Bytes of `stored` in a dtype."""
+        extra = 0 if self.extra is None else self.extra.size
+        return (self.vectors.size + extra) * np.dtype(dtype).itemsize
+
+
+def _vectors(values: ArrayLike) -> Floats:
+    vectors = arrays.floats(values, "vectors", rank=2)
+    if vectors.size == 0:
+        raise BadShape(f"a page needs at least one vector of one dimension, got shape {vectors.shape}")
+    if len(zero := arrays.zero_rows(vectors)):
+        raise BadInput(
+            f"row {zero[0]} of vectors {vectors.shape} is all zeros and has no direction ({len(zero)} such): "
+            f"padding? keep only the rows that the attention mask marks as real"
+        )
+    return vectors
+
+
+def _attention(values: ArrayLike, n: int) -> Floats:
+    attention = arrays.floats(values, "attention", rank=1)
+    if len(attention) != n:
+        raise BadShape(f"attention must have one value per patch: {n} patches, attention of shape {attention.shape}")
+    if attention.min() < 0:
+        first = int((attention < 0).argmax())
+        raise BadInput(f"attention must not be negative: {attention[first]} at [{first}] of shape {attention.shape}")
+    return attention
+
+
+def _grid(values: tuple[int, int], n: int) -> tuple[int, int]:
+    rows, columns = (int(v) for v in values)
+    if rows * columns != n or rows < 1:
+        raise BadShape(f"grid must have one cell per patch: {n} patches, grid {rows} x {columns}")
+    return rows, columns
