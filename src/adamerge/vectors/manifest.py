@@ -1,0 +1,68 @@
+"""What made a folder of vectors: manifest.json."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adamerge.errors import BadFile, Damaged
+
+VERSION = 1
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder holds and what made it; `pages` is None until the last one is written."""
+
+    dtype: str = "float16"
+    method: str = ""  # empty: pages as their encoder gave them
+    encoder: dict[str, Any] = field(default_factory=dict)  # name, revision, batch size, attention kernel ...
+    versions: dict[str, str] = field(default_factory=dict)
+    pages: int | None = None
+    shards: dict[str, int] = field(default_factory=dict)  # name -> pages
+    version: int = VERSION
+
+    def __str__(self) -> str:
+        """What made the pages, in words."""
+        encoder = self.encoder.get("name", "pages of no named encoder")
+        return f"{encoder} + {self.method or 'no compression'} in {self.dtype}"
+
+    def made_by(self) -> tuple[object, ...]:
+        """What two runs must share to write to one folder."""
+        return self.dtype, self.method, self.encoder
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write a folder's manifest under a temporary name, then rename."""
+    temporary = path / "manifest.tmp"
+    temporary.write_text(json.dumps(asdict(manifest), indent=1) + "\n")
+    settle(temporary, path / NAME)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest of a folder; one that a later version wrote is refused."""
+    try:
+        raw = json.loads((path / NAME).read_text())
+        found = raw["version"]
+    except FileNotFoundError:
+        raise BadFile(f"{path} is not a folder of vectors: it has no {NAME}") from None
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise Damaged(f"{path / NAME} cannot be read ({error!r})") from None
+    if not isinstance(found, int) or found > VERSION:
+        raise BadFile(f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge")
+    try:
+        return Manifest(**raw)
+    except TypeError as error:
+        raise Damaged(f"{path / NAME} cannot be read ({error})") from None
+
+
+def settle(temporary: Path, path: Path) -> None:
+    """Rename once the bytes are on the disk, so that the name never stands for less."""
+    with open(temporary, "rb") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)

@@ -1,0 +1,210 @@
+"""A folder of safetensors shards and a manifest: written so that a killed run goes on where it was, read page by page.
+
+    manifest.json             what made the pages: encoder, method, dtype, versions; and, once all is there, the shards
+    shard-00000.safetensors   flat arrays (columns.py), page ids and checksums in its metadata
+
+A file appears under its name only when it is whole. So a shard that is there is done, and a run that starts again skips
+as many pages as the shards hold.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from zlib import crc32
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from adamerge.errors import BadFile, BadInput, Damaged, Mixture
+from adamerge.types import Compressed, MultiVector
+from adamerge.vectors import columns
+from adamerge.vectors.columns import Array
+from adamerge.vectors.manifest import NAME, Manifest, read_manifest, settle, write_manifest
+
+DTYPES = ("float16", "float32")
+SHARD_BYTES = 64 << 20  # of vectors; large enough to stream, small enough to hold
+
+
+@dataclass(frozen=True)
+class Shards:
+    """A folder of vectors, opened; pages are read when they are asked for, a shard at a time."""
+
+    path: Path
+    manifest: Manifest
+    counts: dict[str, int]  # shard -> pages
+
+    def __len__(self) -> int:
+        """Pages in the folder."""
+        return sum(self.counts.values())
+
+    def pages(self, start: int = 0) -> Iterator[MultiVector]:
+        """The pages from number `start` on, as their encoder gave them."""
+        if self.manifest.method:
+            raise BadFile(f"{self.path} holds pages compressed by {self.manifest.method}, not an encoder's")
+        for arrays, ids, where, first in self._from(start):
+            yield from columns.to_pages(arrays, ids, where, first)
+
+    def compressed(self, start: int = 0) -> Iterator[Compressed]:
+        """The compressed pages from number `start` on."""
+        if not self.manifest.method:
+            raise BadFile(f"{self.path} holds pages that are not compressed: adamerge compress does that")
+        for arrays, ids, where, first in self._from(start):
+            yield from columns.to_compressed(arrays, ids, where, self.manifest.method, first)
+
+    def _from(self, start: int) -> Iterator[tuple[dict[str, Array], list[str], str, int]]:
+        for name, pages in self.counts.items():
+            if start < pages:
+                yield *read_shard(self.path / name), name, start
+            start = max(start - pages, 0)
+
+
+class Writer:
+    """Adds pages to a folder; use it in a `with` block, which finishes the folder unless it ends in an error.
+
+    with Writer("vectors", dtype="float16") as out:
+        for page in itertools.islice(pages, out.done, None):
+            out.add(page)
+    """
+
+    def __init__(self, path: str | Path, *, dtype: str = "float16", method: str = "", **encoder: Any) -> None:
+        """Open a folder to write, or to go on writing what the same encoder and method began."""
+        if dtype not in DTYPES:
+            raise BadInput(f"vectors are stored as {' or '.join(DTYPES)}, got '{dtype}'")
+        self.path = Path(path)
+        self.manifest = Manifest(dtype, method, encoder, {p: version(p) for p in ("adamerge", "numpy", "safetensors")})
+        self._pages: list[Any] = []
+        self._bytes = 0
+        self._lock = _locked(self.path)
+        try:
+            self.counts = _resumed(self.path, self.manifest)
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self.done = sum(self.counts.values())  # pages that are safely on disk
+
+    def add(self, page: MultiVector | Compressed) -> None:
+        """Take one more page; it is on disk when its shard is full, or at the end."""
+        self._pages.append(page)
+        self._bytes += page.vectors.size * np.dtype(self.manifest.dtype).itemsize
+        if self._bytes >= SHARD_BYTES:
+            self._flush()
+
+    def last_id(self) -> str | None:
+        """The id of the last page on disk."""
+        return read_shard(self.path / list(self.counts)[-1], only=())[1][-1] if self.counts else None
+
+    def _flush(self) -> None:
+        if not self._pages:
+            return
+        make = columns.of_compressed if self.manifest.method else columns.of_pages
+        ids = [page.id or str(self.done + i) for i, page in enumerate(self._pages)]
+        name = f"shard-{len(self.counts):05d}.safetensors"
+        write_shard(self.path / name, make(self._pages, self.manifest.dtype), ids)
+        self.counts[name] = len(ids)
+        self.done += len(ids)
+        self._pages, self._bytes = [], 0
+
+    def __enter__(self) -> Self:
+        """Nothing to do: the folder is open."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        """Write the last shard and finish the manifest; after an error leave what can be resumed, or nothing."""
+        try:
+            if kind is None:
+                self._flush()
+                write_manifest(self.path, replace(self.manifest, pages=self.done, shards=self.counts))
+            elif not self.counts:
+                (self.path / NAME).unlink()
+                self.path.rmdir()
+        finally:
+            os.close(self._lock)
+
+
+def write_vectors(path: str | Path, pages: Iterable[MultiVector], *, dtype: str = "float16", **encoder: Any) -> int:
+    """Write pages to a folder and return how many it holds; those that a killed run wrote are not written again."""
+    with Writer(path, dtype=dtype, **encoder) as out:
+        for page in islice(pages, out.done, None):
+            out.add(page)
+    return out.done
+
+
+def open_shards(path: str | Path) -> Shards:
+    """Open a folder of vectors; one that is not finished, or lacks a shard, is refused."""
+    path = Path(path)
+    manifest = read_manifest(path)
+    if manifest.pages is None:
+        raise BadFile(f"{path} is not finished ({len(_names(path))} shards): run the command that writes it again")
+    for name in manifest.shards:
+        if not (path / name).exists():
+            raise Damaged(f"{path / name} is missing, and the manifest counts on it")
+    return Shards(path, manifest, manifest.shards)
+
+
+def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
+    """Write flat arrays and page ids under a temporary name, then rename."""
+    sums = {name: crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
+    temporary = path.with_suffix(".tmp")
+    save_file(arrays, temporary, {"ids": json.dumps(ids), "crc32": json.dumps(sums)})
+    settle(temporary, path)
+
+
+def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[str, Array], list[str]]:
+    """The flat arrays (all, or `only` some) and page ids of a shard; a byte that changed since is noticed."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            about = file.metadata() or {}
+            names = [name for name in file.keys() if only is None or name in only]  # noqa: SIM118 (not a dict)
+            arrays = {name: file.get_tensor(name) for name in names}
+            ids, sums = json.loads(about["ids"]), json.loads(about["crc32"])
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise Damaged(f"{path} cannot be read ({error}): it was cut short or changed; write it again") from None
+    for name, array in arrays.items():
+        if crc32(array.data) != sums.get(name):
+            raise Damaged(f"{path} has changed since it was written: checksum of '{name}'")
+    return arrays, ids
+
+
+def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
+    """Shards of an earlier run with the same manifest; a fresh folder gets its manifest now."""
+    if (path / NAME).exists():
+        there = read_manifest(path)
+        if there.made_by() != manifest.made_by():
+            raise Mixture(f"{path} holds {there}; cannot mix in {manifest}: choose another folder")
+    elif any(path.iterdir()):
+        raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
+    else:
+        write_manifest(path, manifest)
+    for left_over in path.glob("*.tmp"):
+        left_over.unlink()
+    return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
+
+
+def _names(path: Path) -> list[str]:
+    names = sorted(p.name for p in path.glob("shard-*.safetensors"))
+    expected = [f"shard-{i:05d}.safetensors" for i in range(len(names))]
+    if names != expected:
+        raise Damaged(f"{path} lacks {min(set(expected) - set(names))}: copy it back, or start in another folder")
+    return names
+
+
+def _locked(path: Path) -> int:
+    """A lock on the folder, which the system takes back even after kill -9."""
+    if path.exists() and not path.is_dir():
+        raise BadFile(f"{path} is a file; vectors are written to a folder")
+    path.mkdir(parents=True, exist_ok=True)
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(folder)
+        raise Mixture(f"another process is writing to {path}: wait for it, or choose another folder") from None
+    return folder
