@@ -1,0 +1,5 @@
+"""python -m adamerge."""
+
+from adamerge.cli import main
+
+main(prog_name="adamerge")

@@ -1,0 +1,172 @@
+"""The command line: verbs that parse, call and print. Data goes to stdout, progress and errors to stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adamerge import report
+from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
+from adamerge.compress.stream import compress_pages
+from adamerge.errors import AdamergeError, BadInput, Mixture
+from adamerge.types import Compressed, MultiVector
+from adamerge.vectors import Shards, Writer, open_shards, read_manifest, read_vectors
+from adamerge.vectors.manifest import NAME
+from adamerge.vectors.shards import DTYPES
+
+SHOWN = 20  # pages printed in a table; --json has them all
+
+
+class Verbs(click.Group):
+    """Turns our errors into one line and exit code 1; a traceback comes only with --debug."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb."""
+        try:
+            return super().invoke(ctx)
+        except (AdamergeError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            click.echo(f"adamerge: {error}", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("adamerge: stopped; the same command goes on from here", err=True)
+            ctx.exit(130)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="adamerge")
+def main(debug: bool) -> None:
+    """Store visual documents in a fraction of the vectors, and find the same pages.
+
+    A method is a name with options: adamerge, adamerge:k=0.25,c_min=0.8, sem-cluster:m=4 ...
+    `adamerge methods` lists them.
+    """
+
+
+@main.command()
+@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
+@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--method", "names", multiple=True, default=["adamerge"], show_default=True, help="May be given again.")
+@click.option("--workers", type=click.IntRange(1), help="Threads.  [default: one per core]")
+@click.option("--dtype", type=click.Choice(DTYPES), default="float16", show_default=True, help="Of the stored vectors.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per page and one for the total, a line each.")
+def compress(source: Path, out: Path, names: tuple[str, ...], workers: int | None, dtype: str, as_json: bool) -> None:
+    """Compress the pages of IN and print what was kept of each.
+
+    IN is a folder of vectors, a .npz, .npy, .safetensors, .parquet or .arrow file, or a folder of such files; see
+    docs/vectors.md. OUT becomes a folder of vectors; with several methods, a folder per method. A run that was stopped
+    goes on where it was when the same command is given again.
+
+    \b
+    adamerge compress pages.npz -o small
+    adamerge compress vectors/ -o small/ --method adamerge --method sem-cluster:m=4
+    """  # noqa: D301 (click reads the backslash)
+    methods = [parse_method(name) for name in names]
+    if out.resolve() == source.resolve() or source.resolve() in out.resolve().parents:
+        raise BadInput(f"OUT must not be IN or lie inside it: {out}")
+    for method in methods:
+        folder = out / str(method).replace(":", "@") if len(methods) > 1 else out
+        _compress(source, folder, method, workers, dtype)
+        _print_report(open_shards(folder), as_json)
+
+
+@main.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def info(path: Path, as_json: bool) -> None:
+    """Say what PATH holds: pages, vectors, bytes, and what made them."""
+    facts = _facts(path)
+    click.echo(
+        json.dumps(facts) if as_json else report.table(["", ""], ([k, str(v)] for k, v in facts.items())).lstrip()
+    )
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per method, a line each.")
+def methods(as_json: bool) -> None:
+    """List the methods, their options and defaults."""
+    for name, (cls, given) in METHODS.items():
+        text = (cls.__doc__ or "").strip().splitlines()[0]
+        defaults = {f.name: f.default for f in options(cls) if f.name not in given}
+        if as_json:
+            click.echo(json.dumps({"method": name, "does": text, "fixed": given, "options": defaults}))
+        else:
+            fixed, choices = (", ".join(f"{k}={as_text(v)}" for k, v in some.items()) for some in (given, defaults))
+            click.echo(f"{name}\n    {text}" + (f" Here {fixed}." if fixed else ""))
+            click.echo(f"    {choices or 'no options'}")
+
+
+def _compress(source: Path, folder: Path, method: Method, workers: int | None, dtype: str) -> None:
+    """Compress what an earlier run has not compressed yet."""
+    first = next(iter(read_vectors(source)), None)  # before anything is written
+    if first is None:
+        raise BadInput(f"{source} holds no pages")
+    encoder = read_manifest(source).encoder if (source / NAME).exists() else {}
+    with Writer(folder, dtype=dtype, method=str(method), **encoder) as out:
+        pages = read_vectors(source, max(out.done - 1, 0))
+        if out.done and (there := out.last_id()) != (here := next(pages).id):
+            raise Mixture(f"{folder} holds page '{there}' where {source} has '{here}': choose another folder")
+        for small in _progress(compress_pages(pages, method, workers), _count(source), out.done):
+            out.add(small)
+
+
+def _count(source: Path) -> int | None:
+    return len(open_shards(source)) if (source / NAME).exists() else None
+
+
+def _progress(pages: Iterable[Compressed], total: int | None, done: int) -> Iterator[Compressed]:
+    """Pages as they pass, with a bar on stderr if somebody is looking."""
+    if not sys.stderr.isatty():
+        yield from pages
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=total, completed=done, speed="")
+        for page in pages:
+            yield page
+            bar.update(task, advance=1, speed=f"{bar.tasks[task].speed or 0:,.0f} pages/s")
+
+
+def _print_report(folder: Shards, as_json: bool) -> None:
+    rows = list(report.rows(folder))
+    total = report.total(rows)
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps({"method": folder.manifest.method} | row.json()))
+        click.echo(json.dumps({"method": folder.manifest.method, "total": len(rows)} | total.json()))
+        return
+    shown = [row.cells() for row in rows[:SHOWN]]
+    click.echo(f"{folder.manifest.method}, {folder.manifest.dtype}")
+    click.echo(report.table(report.HEAD, [*shown, total.cells()]))
+    if len(rows) > SHOWN:
+        click.echo(f"(the first {SHOWN} pages; --json has all)")
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    if not (path / NAME).exists():
+        return _facts_of_pages(read_vectors(path))
+    folder = open_shards(path)
+    manifest = folder.manifest
+    facts: dict[str, Any] = {"pages": len(folder), "dimensions": report.dimension(folder), "dtype": manifest.dtype}
+    if manifest.method:
+        all_pages = report.total(list(report.rows(folder)))
+        facts |= {"method": manifest.method} | {k: v for k, v in all_pages.json().items() if k != "page"}
+    facts |= {"bytes on disk": sum(f.stat().st_size for f in path.iterdir()), "shards": len(folder.counts)}
+    return facts | manifest.encoder | {f"{k} version": v for k, v in manifest.versions.items()}
+
+
+def _facts_of_pages(pages: Iterable[MultiVector]) -> dict[str, Any]:
+    facts: dict[str, Any] = {"pages": 0, "patches": 0, "extra": 0}
+    for page in pages:
+        extra = 0 if page.extra is None else len(page.extra)
+        facts |= {"pages": facts["pages"] + 1, "patches": facts["patches"] + len(page), "extra": facts["extra"] + extra}
+        facts |= {"dimensions": page.vectors.shape[1], "attention": page.attention is not None}
+    return facts
