@@ -12,7 +12,7 @@ EVERY_METHOD = [
     "sem-cluster:m=4",
     "sem-cluster:m=2.5,linkage=condensed,rounding=floor",
     "sem-cluster:m=3,linkage=rows,unit=true",
-    "ptm:k=-0.5,m=1.2",
+    "ptm:k=-0.5,m=1.2,stats=plain",
     "ptm:k=none,m=2,rounding=floor",
     "ptm-attn:k=0,m=3,unit=true",
     "adamerge",

@@ -117,7 +117,7 @@ def test_near_duplicates_beyond_float32_are_told_apart(level):
         np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]),
         np.repeat(np.eye(7), 6, axis=0),
         np.array([[1.0], [-1.0], [2.0], [-3.0], [5.0]]),
-        [*np.round(np.random.default_rng(0).normal(size=(60, 3))), 0, 0, 0.5],
+        np.round(np.random.default_rng(0).normal(size=(60, 3))) + np.array([0, 0, 0.5]),
         np.array([[np.cos(a), np.sin(a)] for a in np.radians([0, 0.1, 0.2, 0.3, 20, 20.1, 20.2, 20.3, 100, 130])]),
     ],
     ids=[
@@ -140,6 +140,38 @@ def test_with_ties_every_pair_joined_was_a_closest_one(level, vectors):
     assert merges.shape == (len(vectors) - 1, 2)
     replay(vectors, merges, heights)
     np.testing.assert_allclose(cosines, explicit_cosines(vectors, merges), atol=1e-7)
+
+
+def awkward(kind, n, d, rng):
+    """Vectors on which rounding decides: lattices, twins, near twins, signs."""
+    if kind == "lattice":
+        vectors = rng.integers(-2, 3, size=(n, d)).astype(float)
+    elif kind == "twins":
+        vectors = rng.normal(size=(1 + n // 5, d))[rng.integers(1 + n // 5, size=n)]
+    elif kind == "near twins":
+        vectors = rng.normal(size=(1 + n // 6, d))[rng.integers(1 + n // 6, size=n)]
+        vectors += 10.0 ** rng.uniform(-9, -1) * rng.normal(size=(n, d))
+    else:
+        vectors = np.sign(rng.normal(size=(n, d))) * rng.uniform(1e-3, 1e3, size=(n, 1))
+    vectors[~vectors.any(axis=1)] = 1
+    return vectors.astype(np.float32)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["lattice", "twins", "near twins", "signs"]),
+    st.integers(1, 45),
+    st.integers(1, 6),
+    st.integers(0, 10**6),
+    st.sampled_from(LEVELS),
+)
+def test_where_rounding_decides_every_pair_joined_was_still_a_closest_one(kind, n, d, seed, level):
+    vectors = awkward(kind, n, d, np.random.default_rng(seed))
+    merges, heights, cosines = _native.ward(vectors, level=level)
+    replay(vectors, merges, heights)
+    assert (np.abs(cosines) <= 1).all()
+    condensed, _, _ = _native.ward(vectors, condensed=True, level=level)
+    assert sorted(condensed.ravel().tolist()) == list(range(2 * len(vectors) - 2))
 
 
 def test_cosines_of_wards_tree_are_not_monotone():

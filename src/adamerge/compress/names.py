@@ -35,9 +35,10 @@ class Method:
 
     def __post_init__(self) -> None:
         """Give every option a value of its type, from a value or its text, or refuse it."""
-        for name, kind in get_type_hints(type(self)).items():
-            if name in self.__dataclass_fields__:
-                object.__setattr__(self, name, _value(f"{type(self).__name__}: {name}", kind, getattr(self, name)))
+        kinds = get_type_hints(type(self))
+        for name in (option.name for option in options(self)):
+            value = _value(f"{type(self).__name__}: {name}", kinds[name], getattr(self, name))
+            object.__setattr__(self, name, value)
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Compress one page."""

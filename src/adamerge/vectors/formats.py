@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -35,23 +36,21 @@ def read_file(path: Path) -> Iterator[MultiVector]:
         yield from READERS[path.suffix](path)
     except AdamergeError:
         raise
-    except (OSError, ValueError, KeyError, SafetensorError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, SafetensorError, BadZipFile) as error:
         raise BadFile(f"{path} cannot be read: {error}") from None
 
 
 def _read_numpy(path: Path) -> Iterator[MultiVector]:
-    loaded = np.load(path, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        return _pages({"vectors": loaded}, [], path)
-    with loaded:
-        arrays = {name: loaded[name] for name in loaded.files}
+    with path.open("rb") as file:  # NumPy itself leaves a file open that is not an archive
+        loaded = np.load(file, allow_pickle=False)
+        arrays = {"vectors": loaded} if isinstance(loaded, np.ndarray) else {n: loaded[n] for n in loaded.files}
     ids = arrays.pop("ids", np.array([], str))
     return _pages(arrays, [str(id) for id in ids.ravel()], path)
 
 
 def _read_safetensors(path: Path) -> Iterator[MultiVector]:
     with safe_open(path, framework="numpy") as file:
-        ids = json.loads((file.metadata() or {}).get("ids", "[]"))
+        ids = json.loads((file.metadata() or {}).get("pages", "{}")).get("ids", [])
         arrays = {name: _tensor(file, name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         return _pages(arrays, ids, path)
 
@@ -109,7 +108,8 @@ def _read_arrow(path: Path) -> Iterator[MultiVector]:
     ipc = _arrow("ipc")
     with path.open("rb") as source:
         stream = source.read(6) != b"ARROW1"  # a dataset on disk is a stream, a feather file is not
-    with ipc.open_stream(path.open("rb")) if stream else ipc.open_file(path) as file:
+        source.seek(0)
+        file = ipc.open_stream(source) if stream else ipc.open_file(source)
         yield from _rows(file if stream else map(file.get_batch, range(file.num_record_batches)), path)
 
 

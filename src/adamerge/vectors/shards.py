@@ -118,14 +118,16 @@ class Writer:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         """Write the last shard and finish the manifest; after an error leave what can be resumed, or nothing."""
+        finished = False
         try:
             if kind is None:
                 self._flush()
                 write_manifest(self.path, replace(self.manifest, pages=self.done, shards=self.counts))
-            elif not self.counts:
+                finished = True
+        finally:
+            if not finished and not self.counts:
                 (self.path / NAME).unlink()
                 self.path.rmdir()
-        finally:
             os.close(self._lock)
 
 
@@ -153,7 +155,7 @@ def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
     """Write flat arrays and page ids under a temporary name, then rename."""
     sums = {name: crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
     temporary = path.with_suffix(".tmp")
-    save_file(arrays, temporary, {"ids": json.dumps(ids), "crc32": json.dumps(sums)})
+    save_file(arrays, temporary, {"pages": json.dumps({"ids": ids, "crc32": sums})})  # one key: several have no order
     settle(temporary, path)
 
 
@@ -161,10 +163,10 @@ def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[st
     """The flat arrays (all, or `only` some) and page ids of a shard; a byte that changed since is noticed."""
     try:
         with safe_open(path, framework="numpy") as file:
-            about = file.metadata() or {}
+            about = json.loads((file.metadata() or {})["pages"])
             names = [name for name in file.keys() if only is None or name in only]  # noqa: SIM118 (not a dict)
             arrays = {name: file.get_tensor(name) for name in names}
-            ids, sums = json.loads(about["ids"]), json.loads(about["crc32"])
+            ids, sums = about["ids"], about["crc32"]
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise Damaged(f"{path} cannot be read ({error}): it was cut short or changed; write it again") from None
     for name, array in arrays.items():

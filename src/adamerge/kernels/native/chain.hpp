@@ -22,8 +22,10 @@ struct Centroids {
 
     using V = Simd<double>;
 
-    // Squared Ward distance of two groups: 2ab/(a+b) |A/a - B/b|^2.
+    // Squared Ward distance of two groups: 2ab/(a+b) |A/a - B/b|^2, the same to the bit for (a, b) and (b, a): a fused
+    // x p - y q rounds only one of its products, and a chain of distances that differ by that would never end.
     double distance(int a, int b) const {
+        if (a > b) return distance(b, a);
         const double *x = sums + (std::size_t)a * d, *y = sums + (std::size_t)b * d;
         const double p = 1 / counts[a], q = 1 / counts[b];
         V::Vec sum = {};
@@ -97,7 +99,8 @@ template <class T> struct Chain {
             for (int q = 0; q < 4; ++q)
                 least[q] = V::min(least[q], V::load(distance + j + q * V::W) + V::load(away + j + q * V::W));
         const T best = V::min_of(V::min(V::min(least[0], least[1]), V::min(least[2], least[3])));
-        return among(slot, before, best + tolerance * (scale + best));
+        const T within = best + tolerance * (scale + best);
+        return among(slot, before, within < FAR / 2 ? within : FAR / 2);  // FAR are the dead and the slot itself
     }
 
     // The nearest of all slots at most `within` from `slot`: nearly always there is just one.
@@ -123,6 +126,16 @@ template <class T> struct Chain {
             }
         }
         return found;
+    }
+
+    // Lengthens the chain. Distances fall along it, so it never meets itself; if rounding makes it, what lies between
+    // is forgotten and the referee decides alone from here on.
+    void follow(int slot) {
+        int at = 0;
+        while (at < length && chain[at] != slot) ++at;
+        if (at < length && refereed) tolerance = FAR;
+        chain[at] = slot;
+        length = at + 1;
     }
 
     // Joins slots x and y in a new slot, which takes over the row of x.

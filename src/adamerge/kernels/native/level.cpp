@@ -69,7 +69,7 @@ template <class T> void fill_distances(const WardJob& job, const float* rows, co
     for (int i = 0; i < job.n; ++i) row[i][i] = Chain<T>::FAR;
 }
 
-template <class T> bool run(const WardJob& job) {
+template <class T> void run(const WardJob& job) {
     const std::size_t n = job.n, d = job.d, slots = stride_for(n);
     Memory memory{job.memory};
     Chain<T> c;
@@ -116,8 +116,7 @@ template <class T> bool run(const WardJob& job) {
             c.fetch(x);
             y = c.nearest(x, before);
             if (y == before) break;
-            if (c.length > job.n) return false;
-            c.chain[c.length++] = y;
+            c.follow(y);
         }
         c.length -= 2;
         const int a = c.patch[y], b = c.patch[x];  // join() names the new group by its first argument
@@ -129,12 +128,11 @@ template <class T> bool run(const WardJob& job) {
         job.heights[t] = __builtin_sqrt(job.condensed ? (double)between : squared);
         job.cosines[t] = cosine;
     }
-    return true;
 }
 
 }  // namespace
 
-bool ward(const WardJob& job) { return job.condensed ? run<double>(job) : run<float>(job); }
+void ward(const WardJob& job) { return job.condensed ? run<double>(job) : run<float>(job); }
 
 void gram(const float* vectors, int n, int d, float* memory, float** row) {
     float* panels = memory;

@@ -33,7 +33,7 @@ struct PoolJob {
 
 #define ADAMERGE_DECLARE(level)                                                                                      \
     namespace level {                                                                                                \
-    bool ward(const WardJob& job);                                            /* false: the chain did not end, a bug */ \
+    void ward(const WardJob& job);                                                                                   \
     void gram(const float* vectors, int n, int d, float* memory, float** row); /* X X^T, by rows */                   \
     void pool(const PoolJob& job);                                            /* a group of zero weight: plain mean */ \
     }

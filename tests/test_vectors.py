@@ -1,0 +1,271 @@
+"""Folders of shards: what is written comes back, killed runs go on, damage is noticed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import random_page
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adamerge as am
+from adamerge.errors import BadFile, BadInput, Damaged, Mixture
+from adamerge.vectors import Writer, open_shards, shards
+
+
+def full_page(n, id, d=8, e=2):
+    """A page with everything a page can have."""
+    page = random_page(n, d)
+    boxes = np.arange(4 * n, dtype=np.float32).reshape(n, 4)
+    return am.MultiVector(page.vectors, page.attention, page.vectors[:e], (1, n), boxes, id)
+
+
+def assert_same(got, want, fields, dtype="float32"):
+    for name in fields:
+        a, b = getattr(got, name), getattr(want, name)
+        if isinstance(b, np.ndarray):
+            exact = b.astype(dtype).astype(b.dtype) if name in ("vectors", "extra") else b
+            np.testing.assert_array_equal(a, exact, err_msg=name)
+        else:
+            assert a == b, name
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    monkeypatch.setattr(shards, "SHARD_BYTES", 1000)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 12), max_size=12), st.sampled_from(["float16", "float32"]), st.integers(0, 12))
+def test_pages_come_back_as_they_were_written(tmp_path_factory, sizes, dtype, start):
+    folder = tmp_path_factory.mktemp("folder") / "v"
+    pages = [full_page(n, f"página #{i}") for i, n in enumerate(sizes)]
+    assert am.write_vectors(folder, pages, dtype=dtype, name="test", revision="abc") == len(pages)
+    back = list(am.read_vectors(folder, start))
+    assert len(back) == len(pages[start:])
+    for got, want in zip(back, pages[start:], strict=True):
+        assert_same(got, want, ("vectors", "attention", "extra", "grid", "boxes", "id"), dtype)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["version"], manifest["dtype"], manifest["pages"]) == (1, dtype, len(pages))
+    assert manifest["encoder"] == {"name": "test", "revision": "abc"}
+    assert manifest["versions"]["adamerge"]
+
+
+def test_compressed_pages_come_back_as_they_were_written(tmp_path, small_shards, method):
+    pages = [full_page(n, f"p{n}") for n in (40, 7, 1, 23)] + [random_page(5, 8, id="no extra")]
+    pages[-1] = am.MultiVector(pages[-1].vectors, pages[-1].attention, boxes=np.ones((5, 4)), id="no extra")
+    with Writer(tmp_path / "v", dtype="float32", method=str(method)) as out:
+        for small in am.compress_pages(pages, method):
+            out.add(small)
+    back = list(am.read_compressed(tmp_path / "v"))
+    for got, page in zip(back, pages, strict=True):
+        want = method(page)
+        assert_same(got, want, ("vectors", "groups", "extra", "method", "grid", "boxes", "id"))
+        np.testing.assert_equal(
+            (got.cut.merges, got.cut.theta, got.cut.gap), (want.cut.merges, want.cut.theta, want.cut.gap)
+        )
+        assert got.compression == want.compression
+
+
+def test_a_folder_is_many_shards_and_each_is_read_when_it_is_needed(tmp_path, small_shards):
+    am.write_vectors(tmp_path / "v", (random_page(20, id=str(i)) for i in range(30)))
+    folder = open_shards(tmp_path / "v")
+    assert len(folder) == 30
+    assert len(folder.counts) == 15
+    for name in list(folder.counts)[1:]:
+        (tmp_path / "v" / name).write_bytes(b"gone bad")
+    pages = folder.pages()
+    assert [next(pages).id, next(pages).id] == ["0", "1"]
+    with pytest.raises(Damaged, match=r"shard-00001\.safetensors cannot be read"):
+        next(pages)
+
+
+def test_pages_without_an_id_are_numbered(tmp_path):
+    am.write_vectors(tmp_path / "v", [random_page(3), random_page(4)])
+    assert [p.id for p in am.read_vectors(tmp_path / "v")] == ["0", "1"]
+
+
+def test_a_run_that_fails_before_its_first_shard_leaves_nothing(tmp_path):
+    def pages():
+        yield random_page(4)
+        raise RuntimeError("encoder broke")
+
+    with pytest.raises(RuntimeError, match="encoder broke"):
+        am.write_vectors(tmp_path / "v", pages())
+    assert not (tmp_path / "v").exists()
+
+
+def test_a_run_that_fails_later_goes_on_where_it_was(tmp_path, small_shards):
+    pages = [random_page(20, id=str(i)) for i in range(9)]
+    made = []
+
+    def until(stop):
+        for page in pages[:stop]:
+            made.append(page.id)
+            yield page
+        if stop < len(pages):
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        am.write_vectors(tmp_path / "v", until(5))
+    with pytest.raises(BadFile, match="is not finished \\(2 shards\\): run the command that writes it again"):
+        am.read_vectors(tmp_path / "v")
+    assert am.write_vectors(tmp_path / "v", until(9)) == 9
+    am.write_vectors(tmp_path / "undisturbed", pages)
+    for whole in (tmp_path / "undisturbed").iterdir():
+        assert whole.read_bytes() == (tmp_path / "v" / whole.name).read_bytes(), whole.name
+
+
+WRITER = """
+import sys, time
+import numpy as np, adamerge as am
+from adamerge.vectors import shards
+shards.SHARD_BYTES = 30_000
+def pages():
+    for i in range(150):
+        rng = np.random.default_rng(i)
+        time.sleep(0.001)
+        yield am.MultiVector(rng.normal(size=(40, 32)), rng.random(40), id=f"p{i}")
+print("ready", flush=True)
+am.write_vectors(sys.argv[1], pages())
+"""
+
+
+def test_kill_9_at_any_moment_loses_nothing_and_doubles_nothing(tmp_path):
+    subprocess.run([sys.executable, "-c", WRITER, tmp_path / "whole"], check=True, capture_output=True)
+    folder, kills = tmp_path / "killed", 0
+    for _ in range(40):
+        run = subprocess.Popen([sys.executable, "-c", WRITER, folder], stdout=subprocess.PIPE)
+        run.stdout.readline()
+        before = len(list(folder.glob("shard-*"))) if folder.exists() else 0
+        time.sleep(np.random.default_rng().uniform(0, 0.12))
+        os.kill(run.pid, signal.SIGKILL)
+        run.stdout.close()
+        kills += run.wait() == -signal.SIGKILL
+        assert len(list(folder.glob("shard-*"))) >= before
+        if folder.exists() and json.loads((folder / "manifest.json").read_text())["pages"] is not None:
+            break
+    subprocess.run([sys.executable, "-c", WRITER, folder], check=True, capture_output=True)
+    assert kills >= 3
+    assert {p.name for p in folder.iterdir()} == {p.name for p in (tmp_path / "whole").iterdir()}
+    for whole in (tmp_path / "whole").iterdir():
+        assert whole.read_bytes() == (folder / whole.name).read_bytes(), whole.name
+
+
+def test_a_half_written_file_of_a_killed_run_is_cleared_away(tmp_path, small_shards):
+    pages = [random_page(20, id=str(i)) for i in range(6)]
+    with pytest.raises(ZeroDivisionError):
+        am.write_vectors(tmp_path / "v", (p if i < 4 else 1 / 0 for i, p in enumerate(pages)))
+    (tmp_path / "v" / "shard-00002.tmp").write_bytes(b"half a sh")
+    am.write_vectors(tmp_path / "v", pages)
+    assert not list((tmp_path / "v").glob("*.tmp"))
+    assert [p.id for p in am.read_vectors(tmp_path / "v")] == list("012345")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    am.write_vectors(tmp_path / "v", [random_page(20, id=str(i)) for i in range(4)])
+    return tmp_path / "v"
+
+
+def shard_of(folder):
+    return folder / "shard-00000.safetensors"
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, 0.5, 0.999])
+def test_a_shard_cut_short_is_refused_by_name(folder, keep):
+    whole = shard_of(folder).read_bytes()
+    shard_of(folder).write_bytes(whole[: keep if isinstance(keep, int) else int(keep * len(whole))])
+    with pytest.raises(Damaged, match=r"shard-00000\.safetensors cannot be read"):
+        list(am.read_vectors(folder))
+
+
+def test_a_byte_that_changed_is_noticed(folder):
+    whole = bytearray(shard_of(folder).read_bytes())
+    whole[-100] ^= 4
+    shard_of(folder).write_bytes(whole)
+    with pytest.raises(Damaged, match="has changed since it was written: checksum of '"):
+        list(am.read_vectors(folder))
+
+
+def test_a_missing_shard_is_refused_by_name(folder):
+    shard_of(folder).unlink()
+    with pytest.raises(Damaged, match=r"shard-00000\.safetensors is missing"):
+        am.read_vectors(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ('{"version": 2, "colour": "blue"}', BadFile, "has format 2; this adamerge reads up to 1"),
+        ('{"version": "new"}', BadFile, "has format new"),
+        ("{", Damaged, "manifest.json cannot be read"),
+        ("[]", Damaged, "manifest.json cannot be read"),
+        ('{"version": 1, "colour": "blue"}', Damaged, "unexpected keyword argument 'colour'"),
+        ("", Damaged, "manifest.json cannot be read"),
+    ],
+)
+def test_a_manifest_that_cannot_be_understood_is_refused(folder, text, error, words):
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(error) as caught:
+        am.read_vectors(folder)
+    assert words in str(caught.value)
+    with pytest.raises(error):
+        am.write_vectors(folder, [])
+
+
+def test_a_folder_refuses_pages_made_otherwise(folder):
+    with pytest.raises(
+        Mixture, match=r"holds pages of no named encoder \+ no compression in float16; cannot mix in col"
+    ):
+        am.write_vectors(folder, [random_page(4)], name="colqwen2.5")
+    with pytest.raises(Mixture, match="in float32"):
+        am.write_vectors(folder, [random_page(4)], dtype="float32")
+    with pytest.raises(Mixture, match=r"cannot mix in .* adamerge:k=0"):
+        Writer(folder, method="adamerge:k=0,c_min=0.7")
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(BadFile, match="is not empty and holds no vectors"):
+        am.write_vectors(tmp_path, [random_page(4)])
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+    with pytest.raises(BadFile, match="is a file; vectors are written to a folder"):
+        am.write_vectors(tmp_path / "thesis.txt", [random_page(4)])
+
+
+def test_two_writers_do_not_share_a_folder(tmp_path):
+    with Writer(tmp_path / "v") as out:
+        out.add(random_page(4))
+        with pytest.raises(Mixture, match="another process is writing to"):
+            Writer(tmp_path / "v")
+    assert len(list(am.read_vectors(tmp_path / "v"))) == 1
+
+
+def test_compressed_and_original_pages_are_not_confused(folder, tmp_path):
+    with pytest.raises(BadFile, match="holds pages that are not compressed"):
+        next(am.read_compressed(folder))
+    with Writer(tmp_path / "small", method="identity") as out:
+        out.add(am.compress(random_page(4), method="identity"))
+    with pytest.raises(BadFile, match="holds pages compressed by identity"):
+        next(am.read_vectors(tmp_path / "small"))
+
+
+def test_a_mixture_of_pages_with_and_without_attention_is_refused(tmp_path):
+    with pytest.raises(Mixture, match="page 'a' has attention and page 'b' has not"):
+        am.write_vectors(tmp_path / "v", [random_page(4, id="a"), am.MultiVector(np.eye(16), id="b")])
+    assert not (tmp_path / "v").exists()
+
+
+def test_numbers_beyond_float16_are_refused_before_they_become_infinite(tmp_path):
+    page = am.MultiVector(np.array([[1e6, 1.0]]), id="big")
+    with pytest.raises(BadInput, match=r"page 'big' holds 1e\+06, beyond float16: store it as float32"):
+        am.write_vectors(tmp_path / "v", [page])
+    assert am.write_vectors(tmp_path / "v", [page], dtype="float32") == 1
+    with pytest.raises(BadInput, match="stored as float16 or float32, got 'int8'"):
+        am.write_vectors(tmp_path / "w", [page], dtype="int8")
