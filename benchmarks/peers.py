@@ -48,29 +48,34 @@ def centroid_cosines(z: np.ndarray) -> np.ndarray:
 
 def _load() -> None:
     """Enter every peer that is installed."""
+    import fastcluster
     from scipy.cluster.hierarchy import linkage
 
     LINKAGES["SciPy"] = lambda x: linkage(x, "ward")
-    import fastcluster
-
     LINKAGES["fastcluster"] = lambda x: fastcluster.linkage(x, "ward")
     LINKAGES["scikit-learn"] = _sklearn
     try:
         import torch
         from colpali_engine.compression.token_pooling import HierarchicalTokenPooler
+        from sentence_transformers.multi_vector_encoder.modules import HierarchicalTokenPooling
+    except ImportError:
+        return
+    colpali, st = HierarchicalTokenPooler(), HierarchicalTokenPooling(pool_factor=4, num_protected_tokens=0)
+    POOLERS["colpali-engine"] = lambda x: colpali.pool_embeddings([torch.from_numpy(x)], pool_factor=4)
+    POOLERS["sentence-transformers"] = lambda x: st.pool([torch.from_numpy(x)])
 
-        pooler = HierarchicalTokenPooler()
-        POOLERS["colpali-engine"] = lambda x: pooler.pool_embeddings([torch.from_numpy(x)], pool_factor=4)
-    except (ImportError, RuntimeError):  # torchvision refuses a torch of another build with a RuntimeError
-        pass
+
+def _let_torchvision_load() -> None:
+    """colpali-engine imports torchvision, whose wheel wants CUDA's operators; on a CPU build of torch, declare them."""
     try:
         import torch
-        from sentence_transformers.multi_vector_encoder.modules import HierarchicalTokenPooling
-
-        st = HierarchicalTokenPooling(pool_factor=4, num_protected_tokens=0)
-        POOLERS["sentence-transformers"] = lambda x: st.pool([torch.from_numpy(x)])
-    except (ImportError, RuntimeError):
-        pass
+    except ImportError:
+        return
+    if torch.version.cuda is None:
+        library = torch.library.Library("torchvision", "DEF")
+        library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        _KEPT.append(library)  # a library that is collected takes its operators along
 
 
 def _sklearn(x: np.ndarray) -> np.ndarray:
@@ -80,4 +85,6 @@ def _sklearn(x: np.ndarray) -> np.ndarray:
     return np.column_stack([children, distances, np.zeros(n - 1)])
 
 
+_KEPT: list[object] = []
+_let_torchvision_load()
 _load()

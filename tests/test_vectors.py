@@ -100,6 +100,19 @@ def test_a_run_that_fails_before_its_first_shard_leaves_nothing(tmp_path):
     assert not (tmp_path / "v").exists()
 
 
+def test_ctrl_c_in_the_middle_of_the_first_shard_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(temporary, path):
+        assert temporary.exists()
+        if path.name.startswith("shard"):
+            raise KeyboardInterrupt
+        os.replace(temporary, path)
+
+    monkeypatch.setattr(shards, "settle", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        am.write_vectors(tmp_path / "v", [random_page(4)])
+    assert not (tmp_path / "v").exists()
+
+
 def test_a_run_that_fails_later_goes_on_where_it_was(tmp_path, small_shards):
     pages = [random_page(20, id=str(i)) for i in range(9)]
     made = []
@@ -139,15 +152,15 @@ am.write_vectors(sys.argv[1], pages())
 def test_kill_9_at_any_moment_loses_nothing_and_doubles_nothing(tmp_path):
     subprocess.run([sys.executable, "-c", WRITER, tmp_path / "whole"], check=True, capture_output=True)
     folder, kills = tmp_path / "killed", 0
-    for _ in range(40):
+    for _ in range(15):
         run = subprocess.Popen([sys.executable, "-c", WRITER, folder], stdout=subprocess.PIPE)
         run.stdout.readline()
-        before = len(list(folder.glob("shard-*"))) if folder.exists() else 0
+        before = len(list(folder.glob("shard-*.safetensors"))) if folder.exists() else 0
         time.sleep(np.random.default_rng().uniform(0, 0.12))
         os.kill(run.pid, signal.SIGKILL)
         run.stdout.close()
         kills += run.wait() == -signal.SIGKILL
-        assert len(list(folder.glob("shard-*"))) >= before
+        assert len(list(folder.glob("shard-*.safetensors"))) >= before
         if folder.exists() and json.loads((folder / "manifest.json").read_text())["pages"] is not None:
             break
     subprocess.run([sys.executable, "-c", WRITER, folder], check=True, capture_output=True)
@@ -260,6 +273,14 @@ def test_a_mixture_of_pages_with_and_without_attention_is_refused(tmp_path):
     with pytest.raises(Mixture, match="page 'a' has attention and page 'b' has not"):
         am.write_vectors(tmp_path / "v", [random_page(4, id="a"), am.MultiVector(np.eye(16), id="b")])
     assert not (tmp_path / "v").exists()
+
+
+def test_pages_of_other_dimensions_are_refused(tmp_path, folder):
+    with pytest.raises(Mixture, match="page 'b' has 8 dimensions, the pages before it 16"):
+        am.write_vectors(tmp_path / "w", [random_page(4, 16), random_page(4, 8, id="b")])
+    with pytest.raises(Mixture, match="page 'x' has 8 dimensions"), Writer(folder) as out:
+        out.add(random_page(4, 8, id="x"))
+    assert len(list(am.read_vectors(folder))) == 4
 
 
 def test_numbers_beyond_float16_are_refused_before_they_become_infinite(tmp_path):

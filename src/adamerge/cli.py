@@ -155,7 +155,7 @@ def _facts(path: Path) -> dict[str, Any]:
         return _facts_of_pages(read_vectors(path))
     folder = open_shards(path)
     manifest = folder.manifest
-    facts: dict[str, Any] = {"pages": len(folder), "dimensions": report.dimension(folder), "dtype": manifest.dtype}
+    facts: dict[str, Any] = {"pages": len(folder), "dimensions": folder.dimension, "dtype": manifest.dtype}
     if manifest.method:
         all_pages = report.total(list(report.rows(folder)))
         facts |= {"method": manifest.method} | {k: v for k, v in all_pages.json().items() if k != "page"}

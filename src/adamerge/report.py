@@ -50,7 +50,7 @@ def rows(folder: Shards) -> Iterator[Row]:
     for name in folder.counts:
         path = folder.path / name
         arrays, ids = read_shard(path, only={"offsets", "patch_offsets", "extra_offsets", "theta", "gap"})
-        width = dimension(folder) * np.dtype(folder.manifest.dtype).itemsize
+        width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
         stored, patches = np.diff(arrays["offsets"]), np.diff(arrays["patch_offsets"])
         extra = np.diff(arrays["extra_offsets"]) if "extra_offsets" in arrays else np.zeros_like(stored)
         columns = (
@@ -79,14 +79,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     first, *rest = widths
     return "\n".join(f"{a:<{first}}" + "".join(f"  {b:>{w}}" for b, w in zip(c, rest, strict=True)) for a, *c in lines)
-
-
-def dimension(folder: Shards) -> int:
-    """Numbers in a vector, d."""
-    from safetensors import safe_open
-
-    with safe_open(folder.path / next(iter(folder.counts)), framework="numpy") as file:
-        return int(file.get_slice("vectors").get_shape()[1])
 
 
 def _median(values: Iterable[float]) -> float:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, fields
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from adamerge.errors import BadInput, UnknownName
@@ -46,12 +47,7 @@ class Method:
 
     def __str__(self) -> str:
         """The method's name, which parse_method reads back."""
-        values = {option.name: getattr(self, option.name) for option in options(self)}
-        mine = ((name, given) for name, (cls, given) in METHODS.items() if cls is type(self))
-        name, given = next((name, given) for name, given in mine if given.items() <= values.items())
-        usual = {option.name: option.default for option in options(self)} | given
-        written = [f"{k}={as_text(v)}" for k, v in values.items() if v != usual[k] or k in self.shown]
-        return f"{name}:{','.join(written)}" if written else name
+        return _name(self)
 
 
 def parse_method(text: str) -> Method:
@@ -91,6 +87,16 @@ def as_text(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+@lru_cache(maxsize=1000)  # every compressed page says by what
+def _name(method: Method) -> str:
+    values = {option.name: getattr(method, option.name) for option in options(method)}
+    mine = ((name, given) for name, (cls, given) in METHODS.items() if cls is type(method))
+    name, given = next((name, given) for name, given in mine if given.items() <= values.items())
+    usual = {option.name: option.default for option in options(method)} | given
+    written = [f"{k}={as_text(v)}" for k, v in values.items() if v != usual[k] or k in method.shown]
+    return f"{name}:{','.join(written)}" if written else name
 
 
 def _value(what: str, kind: Any, value: Any) -> Any:

@@ -46,7 +46,8 @@ def at_random(n: int, keep: float, seed: int | list[int] = 0) -> Bools:
 
 
 def _threshold(alpha: Doubles, k: float) -> float:
-    return float(alpha.mean() + k * alpha.std(ddof=1))
+    mu = alpha.sum() / len(alpha)
+    return float(mu + k * np.sqrt(np.square(alpha - mu).sum() / (len(alpha) - 1)))
 
 
 def _clipped(alpha: Doubles) -> Doubles:

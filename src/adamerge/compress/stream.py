@@ -13,7 +13,8 @@ from adamerge.compress.names import Method, as_method
 from adamerge.errors import AdamergeError, BadInput, PageFailed
 from adamerge.types import Compressed, MultiVector
 
-AHEAD = 4  # pages held per worker: enough that none waits, few enough that memory stays flat
+CHUNK = 4  # pages of one task: handing a page to a thread and back costs as much as half its work
+AHEAD = 2  # tasks held per worker: enough that none waits, few enough that memory stays flat
 
 
 def compress(
@@ -32,7 +33,7 @@ def compress_pages(
 ) -> Iterator[Compressed]:
     """Compress pages lazily and in order, on `workers` threads (default: one per core).
 
-    Any iterable goes, also one without end: at most 4 pages per worker are held. An error names its page, comes
+    Any iterable goes, also one without end: at most 8 pages per worker are held. An error names its page, comes
     after the pages before it, and ends the run.
     """
     workers = workers if workers is not None else _cores()
@@ -45,32 +46,47 @@ def _in_order(
     pages: Iterator[MultiVector], method: Callable[[MultiVector], Compressed], workers: int
 ) -> Iterator[Compressed]:
     pool = ThreadPoolExecutor(workers, thread_name_prefix="adamerge")
-    pending: deque[tuple[str, Future[Compressed]]] = deque()
-    failure: Exception | None = None
+    pending: deque[Future[list[Compressed | AdamergeError]]] = deque()
+    end: Exception | None = None
     try:
-        while failure is None or pending:
-            while failure is None and len(pending) < AHEAD * workers:
-                try:
-                    page = next(pages)
-                except Exception as error:  # the end, or trouble that must wait for the pages before it
-                    failure = error
-                else:
-                    pending.append((page.id, pool.submit(method, page)))
-            if pending:
-                yield _result(*pending.popleft())
-        if not isinstance(failure, StopIteration):
-            raise failure
+        while end is None or pending:
+            while end is None and len(pending) < AHEAD * workers:
+                chunk, end = _take(pages)
+                pending.append(pool.submit(_work, method, chunk))
+            for outcome in pending.popleft().result():
+                if isinstance(outcome, AdamergeError):
+                    raise outcome
+                yield outcome
+        if not isinstance(end, StopIteration):
+            raise end
     finally:  # also when the consumer stops, or presses Ctrl-C
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _result(id: str, future: Future[Compressed]) -> Compressed:
+def _take(pages: Iterator[MultiVector]) -> tuple[list[MultiVector], Exception | None]:
+    """The next pages, and why there are no more: an error of the source must wait for the pages before it."""
+    chunk: list[MultiVector] = []
     try:
-        return future.result()
-    except AdamergeError as error:
-        raise type(error)(f"page '{id}': {error}") from error
-    except Exception as error:
-        raise PageFailed(f"page '{id}': {type(error).__name__}: {error}") from error
+        while len(chunk) < CHUNK:
+            chunk.append(next(pages))
+    except Exception as end:
+        return chunk, end
+    return chunk, None
+
+
+def _work(method: Callable[[MultiVector], Compressed], chunk: list[MultiVector]) -> list[Compressed | AdamergeError]:
+    """Each page compressed, up to the first that fails, which leaves an error with its name."""
+    outcomes: list[Compressed | AdamergeError] = []
+    for page in chunk:
+        try:
+            outcomes.append(method(page))
+        except AdamergeError as error:
+            return [*outcomes, type(error)(f"page '{page.id}': {error}")]
+        except Exception as error:
+            failed = PageFailed(f"page '{page.id}': {type(error).__name__}: {error}")
+            failed.__cause__ = error
+            return [*outcomes, failed]
+    return outcomes
 
 
 def _cores() -> int:

@@ -21,7 +21,7 @@ from zlib import crc32
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from adamerge.errors import BadFile, BadInput, Damaged, Mixture
 from adamerge.types import Compressed, MultiVector
@@ -30,7 +30,7 @@ from adamerge.vectors.columns import Array
 from adamerge.vectors.manifest import NAME, Manifest, read_manifest, settle, write_manifest
 
 DTYPES = ("float16", "float32")
-SHARD_BYTES = 64 << 20  # of vectors; large enough to stream, small enough to hold
+SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ class Shards:
     def __len__(self) -> int:
         """Pages in the folder."""
         return sum(self.counts.values())
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector, d."""
+        return dimension(self.path / next(iter(self.counts)))
 
     def pages(self, start: int = 0) -> Iterator[MultiVector]:
         """The pages from number `start` on, as their encoder gave them."""
@@ -89,9 +94,15 @@ class Writer:
             os.close(self._lock)
             raise
         self.done = sum(self.counts.values())  # pages that are safely on disk
+        self._dimension = dimension(self.path / next(iter(self.counts))) if self.counts else None
 
     def add(self, page: MultiVector | Compressed) -> None:
         """Take one more page; it is on disk when its shard is full, or at the end."""
+        self._dimension = self._dimension or page.vectors.shape[1]
+        if page.vectors.shape[1] != self._dimension:
+            raise Mixture(
+                f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the pages before it {self._dimension}"
+            )
         self._pages.append(page)
         self._bytes += page.vectors.size * np.dtype(self.manifest.dtype).itemsize
         if self._bytes >= SHARD_BYTES:
@@ -125,9 +136,8 @@ class Writer:
                 write_manifest(self.path, replace(self.manifest, pages=self.done, shards=self.counts))
                 finished = True
         finally:
-            if not finished and not self.counts:
-                (self.path / NAME).unlink()
-                self.path.rmdir()
+            if not finished:
+                _abandon(self.path)
             os.close(self._lock)
 
 
@@ -155,7 +165,8 @@ def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
     """Write flat arrays and page ids under a temporary name, then rename."""
     sums = {name: crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
     temporary = path.with_suffix(".tmp")
-    save_file(arrays, temporary, {"pages": json.dumps({"ids": ids, "crc32": sums})})  # one key: several have no order
+    about = {"pages": json.dumps({"ids": ids, "crc32": sums})}  # one key: several come in any order
+    temporary.write_bytes(save(arrays, about))
     settle(temporary, path)
 
 
@@ -175,6 +186,12 @@ def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[st
     return arrays, ids
 
 
+def dimension(path: Path) -> int:
+    """Numbers in a vector of a shard, d."""
+    with safe_open(path, framework="numpy") as file:
+        return int(file.get_slice("vectors").get_shape()[1])
+
+
 def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
     """Shards of an earlier run with the same manifest; a fresh folder gets its manifest now."""
     if (path / NAME).exists():
@@ -185,9 +202,22 @@ def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
         raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
     else:
         write_manifest(path, manifest)
+    _clear(path)
+    return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
+
+
+def _clear(path: Path) -> None:
+    """Remove what was being written when a run was stopped."""
     for left_over in path.glob("*.tmp"):
         left_over.unlink()
-    return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
+
+
+def _abandon(path: Path) -> None:
+    """Leave the shards that are done, or nothing at all."""
+    _clear(path)
+    if not _names(path):
+        (path / NAME).unlink()
+        path.rmdir()
 
 
 def _names(path: Path) -> list[str]:

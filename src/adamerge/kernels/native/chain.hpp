@@ -41,26 +41,29 @@ struct Centroids {
 
     // Adds group b to group a; returns the squared distance and the cosine they had. A centroid of zero has cosine 0.
     void join(int a, int b, double& squared, double& cosine) {
-        squared = distance(a, b);
         double *x = sums + (std::size_t)a * d, *y = sums + (std::size_t)b * d;
-        V::Vec parts[3] = {};
-        double product = 0, left = 0, right = 0;
+        const double p = 1 / counts[a], q = 1 / counts[b];
+        V::Vec parts[4] = {};
+        double apart = 0, product = 0, left = 0, right = 0;
         int k = 0;
         for (; k + V::W <= d; k += V::W) {
-            const V::Vec s = V::load(x + k), t = V::load(y + k);
-            parts[0] += s * t;
-            parts[1] += s * s;
-            parts[2] += t * t;
+            const V::Vec s = V::load(x + k), t = V::load(y + k), off = s * p - t * q;
+            parts[0] += off * off;
+            parts[1] += s * t;
+            parts[2] += s * s;
+            parts[3] += t * t;
             V::store(x + k, s + t);
         }
         for (; k < d; ++k) {
+            apart += (x[k] * p - y[k] * q) * (x[k] * p - y[k] * q);
             product += x[k] * y[k];
             left += x[k] * x[k];
             right += y[k] * y[k];
             x[k] += y[k];
         }
-        const double norms = (V::sum_of(parts[1]) + left) * (V::sum_of(parts[2]) + right);
-        cosine = norms > 0 ? (V::sum_of(parts[0]) + product) / __builtin_sqrt(norms) : 0;
+        squared = 2 * counts[a] * counts[b] / (counts[a] + counts[b]) * (V::sum_of(parts[0]) + apart);
+        const double norms = (V::sum_of(parts[2]) + left) * (V::sum_of(parts[3]) + right);
+        cosine = norms > 0 ? (V::sum_of(parts[1]) + product) / __builtin_sqrt(norms) : 0;
         cosine = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
         counts[a] += counts[b];
     }

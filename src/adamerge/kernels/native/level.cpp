@@ -147,25 +147,20 @@ void gram(const float* vectors, int n, int d, float* memory, float** row) {
 }
 
 void pool(const PoolJob& job) {
-    double *sums = job.memory, *given = sums + (std::size_t)job.m * job.d, *total = given + job.m;
-    std::memset(sums, 0, (std::size_t)job.m * (job.d + 2) * sizeof(double));
-    for (int i = 0; i < job.n && job.weights; ++i)
-        if (job.groups[i] >= 0) given[job.groups[i]] += job.weights[i];
-    for (int i = 0; i < job.n; ++i) {
-        const int g = job.groups[i];
-        if (g < 0) continue;
-        const double weight = given[g] > 0 ? job.weights[i] : 1.0;
-        const float* in = job.vectors + (std::size_t)i * job.d;
-        double* sum = sums + (std::size_t)g * job.d;
-        total[g] += weight;
-        for (int k = 0; k < job.d; ++k) sum[k] += weight * in[k];
-    }
+    double* sum = job.memory;
     for (int g = 0; g < job.m; ++g) {
-        const double* sum = sums + (std::size_t)g * job.d;
-        double square = 0;
+        const std::int32_t *first = job.order + job.starts[g], *last = job.order + job.starts[g + 1];
+        double given = 0, square = 0;
+        for (const std::int32_t* i = first; i < last && job.weights; ++i) given += job.weights[*i];
+        std::memset(sum, 0, job.d * sizeof(double));
+        for (const std::int32_t* i = first; i < last; ++i) {
+            const double weight = given > 0 ? job.weights[*i] : 1.0;
+            const float* in = job.vectors + (std::size_t)*i * job.d;
+            for (int k = 0; k < job.d; ++k) sum[k] += weight * in[k];
+        }
         for (int k = 0; k < job.d && job.unit; ++k) square += sum[k] * sum[k];
-        const double factor = 1 / (square > 0 ? __builtin_sqrt(square) : total[g]);
-        for (int k = 0; k < job.d; ++k) job.out[(std::size_t)g * job.d + k] = (float)(sum[k] * factor);
+        const double length = square > 0 ? __builtin_sqrt(square) : given > 0 ? given : (double)(last - first);
+        for (int k = 0; k < job.d; ++k) job.out[(std::size_t)g * job.d + k] = (float)(sum[k] * (1 / length));
     }
 }
 

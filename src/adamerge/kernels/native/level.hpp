@@ -23,11 +23,12 @@ std::size_t ward_bytes(std::size_t n, std::size_t d, bool condensed);
 
 struct PoolJob {
     const float* vectors;        // (n, d)
-    const std::int32_t* groups;  // (n,)  0 .. m-1; -1 leaves a patch out
+    const std::int32_t* order;   // patches, group by group
+    const std::int32_t* starts;  // (m+1,)  where each group begins in `order`
     const float* weights;        // (n,), or null for plain means
-    int n, d, m;
+    int d, m;
     bool unit;                   // scale every mean to length 1; a mean of zero stays zero
-    double* memory;              // m (d + 2)
+    double* memory;              // (d,)
     float* out;                  // (m, d)
 };
 

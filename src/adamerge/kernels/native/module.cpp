@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -130,9 +131,15 @@ Out<float, 2> pool(In<float, 2> vectors, In<std::int32_t, 1> groups, std::option
     auto out = array<float>(m, d);
     const Level& chosen = level_named(level);
     nb::gil_scoped_release unlocked;
-    auto* memory = reinterpret_cast<double*>(workspace((std::size_t)m * (d + 2) * 8));
-    chosen.pool({vectors.data(), g, weights ? weights->data() : nullptr, n, d, m, unit, memory, out.data()});
-    workspace(0, true);
+    std::vector<std::int32_t> order(n), starts(m + 2);  // counting sort: starts[g + 1] walks from the start of g to its end
+    for (int i = 0; i < n; ++i)
+        if (g[i] >= 0) ++starts[g[i] + 2];
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    for (int i = 0; i < n; ++i)
+        if (g[i] >= 0) order[starts[g[i] + 1]++] = i;
+    std::vector<double> memory(d);
+    chosen.pool({vectors.data(), order.data(), starts.data(), weights ? weights->data() : nullptr, d, m, unit,
+                 memory.data(), out.data()});
     return out;
 }
 

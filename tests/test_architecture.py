@@ -1,0 +1,74 @@
+"""The shape of the code: imports point down, the import is light, names are what they say."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import adamerge as am
+from adamerge import errors
+
+ROOT = Path(am.__file__).parent
+MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
+LAYERS = ["errors", "arrays", "types", "kernels", "compress", "vectors", "report", "cli", "__main__", "__init__"]
+
+
+def layer(module: str) -> int:
+    return LAYERS.index(module.removesuffix(".py"))
+
+
+def imported(module):
+    """The first name below `adamerge` of everything a module imports."""
+    for node in ast.walk(ast.parse((ROOT / module).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "adamerge":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("adamerge."):
+            yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_imports_point_down(module):
+    for name in imported(module):
+        assert layer(name) <= layer(module.parts[0]), f"{module} imports {name}"
+
+
+def test_every_public_name_is_there():
+    assert sorted(am.__all__) == am.__all__
+    assert all(hasattr(am, name) for name in am.__all__)
+
+
+def test_every_error_is_drawn_in_the_tree():
+    for name, kind in vars(errors).items():
+        if isinstance(kind, type):
+            assert name in errors.__doc__
+            assert issubclass(kind, errors.AdamergeError)
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
+    heavy = {"torch", "scipy", "pyarrow", "transformers", "pandas", "rich", "PIL", "fastcluster"}
+    assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
+
+
+def test_compressing_a_torch_tensor_works_where_torch_is_not_imported_by_us():
+    code = "import adamerge, sys; assert 'torch' not in sys.modules; import torch; print(len(adamerge.compress("
+    assert int(python(code + "torch.randn(30, 8).bfloat16(), torch.rand(30))))")) <= 30
+
+
+def test_the_slow_twins_can_stand_in_for_the_kernels():
+    code = """
+import numpy as np, adamerge as am
+from adamerge import kernels
+rng = np.random.default_rng(0)
+small = am.compress(rng.normal(size=(30, 8)), rng.random(30), "adamerge:c_min=0.3")
+print(kernels.ward.__module__, small.groups.tolist())
+"""
+    fast = python(code)
+    slow = python("import os; os.environ['ADAMERGE_KERNELS'] = 'reference'\n" + code)
+    assert slow.startswith("adamerge.kernels.reference ")
+    assert fast.split(" ", 1)[1] == slow.split(" ", 1)[1]
