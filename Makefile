@@ -12,8 +12,7 @@ help:  ## this list
 
 demo: $(VENV)/.demo  ## compress the sample pages and print what was kept of each
 	@rm -rf build/demo
-	$(BIN)/adamerge compress examples/sample -o build/demo --method adamerge:k=none,c_min=0.6,unit=true
-	$(BIN)/adamerge info build/demo
+	$(BIN)/adamerge compress examples/sample -o build/demo --method adamerge --method adamerge:k=none,c_min=0.6,unit=true
 
 test: check  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest

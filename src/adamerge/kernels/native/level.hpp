@@ -47,6 +47,7 @@ ADAMERGE_DECLARE(avx512)
 constexpr int BATCH = 16;
 inline std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 inline std::size_t slots_for(std::size_t n) { return round_up(n, BATCH) + round_up(n / 3 > 64 ? n / 3 : 64, 64); }
-inline std::size_t stride_for(std::size_t n) { return round_up(slots_for(n), 64); }
+// An odd number of cache lines: rows a power of two apart would fight for the same places in the cache.
+inline std::size_t stride_for(std::size_t n) { return round_up(slots_for(n), 128) + 80; }
 
 }  // namespace adamerge

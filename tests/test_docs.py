@@ -1,0 +1,71 @@
+"""The documentation runs: its Python, its commands, its help."""
+
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adamerge.cli import main
+from adamerge.compress.names import METHODS
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [(page, m) for page in PAGES for m in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+
+
+@pytest.fixture
+def here(tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("page", "code"), BLOCKS, ids=[page.name for page, _ in BLOCKS])
+def test_every_block_of_python_runs(page, code, here):
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=here, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    after = page.read_text().split(code)[1]
+    if page.name == "README.md":
+        assert run.stdout == re.match(r"```\s*```\n(.*?)```", after, re.DOTALL)[1]
+
+
+def test_the_session_of_the_readme_is_what_the_command_prints(here):
+    command, want = re.search(r"```\n\$ adamerge (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).groups()
+    adamerge = Path(sys.executable).with_name("adamerge")
+    run = subprocess.run([adamerge, *command.split()], cwd=here, capture_output=True, text=True)
+    assert run.stdout == want
+
+
+def test_the_readme_opens_with_the_two_commands():
+    head = (ROOT / "README.md").read_text().splitlines()[:10]
+    assert any(line.startswith("make demo") for line in head)
+    assert any(line.startswith("make test") for line in head)
+
+
+def test_the_command_line_is_documented_as_it_is():
+    render = runpy.run_path(str(ROOT / "docs" / "write_cli.py"))["render"]
+    assert (ROOT / "docs" / "cli.md").read_text() == render(), "run: make docs"
+    for name, verb in main.commands.items():
+        assert f"## adamerge {name}\n" in render()
+        assert verb.help
+        assert all(getattr(option, "help", True) for option in verb.params if option.param_type_name == "option")
+
+
+def test_every_method_stands_in_the_tables():
+    for page in ("README.md", "docs/method.md"):
+        text = (ROOT / page).read_text()
+        assert all(f"| `{name}" in text for name in METHODS), page
+
+
+def test_links_lead_somewhere():
+    for page in [*PAGES, ROOT / "benchmarks" / "README.md", ROOT / "examples" / "README.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_functions_and_files_stay_small():
+    for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("src/**/*.?pp"), *ROOT.glob("tests/*.py")]:
+        assert len(path.read_text().splitlines()) <= 400, path.name
