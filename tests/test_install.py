@@ -1,0 +1,53 @@
+"""The package as a user installs it: a wheel in an empty environment, with nothing that only developers have."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("install")
+    pip = ["pip", "--disable-pip-version-check", "-q"]
+    wheel = ["wheel", "--no-deps", "--no-build-isolation", "-C", f"build-dir={folder}/build", "-w", folder, ROOT]
+    path = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # ninja lies beside Python
+    subprocess.run([sys.executable, "-m", *pip, *wheel], check=True, env=path)
+    venv.create(folder / "env", with_pip=True)
+    python = folder / "env" / "bin" / "python"
+    (built,) = folder.glob("*.whl")
+    subprocess.run([python, "-m", *pip, "install", "-c", ROOT / "constraints.txt", built], check=True)
+    return python
+
+
+def test_the_base_install_is_small(python):
+    listed = subprocess.check_output(
+        [python, "-m", "pip", "--disable-pip-version-check", "list", "--format=freeze"], text=True
+    )
+    names = {line.split("==")[0].lower() for line in listed.splitlines()} - {"pip", "setuptools"}
+    rich = {"rich", "markdown-it-py", "mdurl", "pygments"}
+    assert names == {"adamerge", "numpy", "safetensors", "click"} | rich
+
+
+def test_it_compresses_and_reads_nothing_of_the_source_tree(python, tmp_path):
+    code = (
+        "import adamerge, numpy as np; print(adamerge.__file__); print(len(adamerge.compress(np.eye(9), np.arange(9))))"
+    )
+    where, stored = subprocess.check_output([python, "-c", code], cwd=tmp_path, text=True).split()
+    assert str(ROOT) not in where
+    assert int(stored) > 0
+    assert not list(Path(where).parent.rglob("*.cpp"))
+
+
+def test_its_command_runs_and_names_the_extra_it_lacks(python, tmp_path):
+    command = [python.with_name("adamerge"), "compress", ROOT / "examples" / "sample", "-o", tmp_path / "small"]
+    assert "4 pages" in subprocess.check_output(command, text=True)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    run = subprocess.run([python.with_name("adamerge"), "info", tmp_path / "t.parquet"], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "needs the 'arrow' extra: pip install 'adamerge[arrow]'" in run.stderr
