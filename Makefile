@@ -10,9 +10,10 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-demo: $(VENV)/.demo  ## compress the sample pages and print what was kept of each
+demo: $(VENV)/.demo  ## encode the sample PDF, compress it, and print what was kept of each page
 	@rm -rf build/demo
-	$(BIN)/adamerge compress examples/sample -o build/demo --method adamerge --method adamerge:k=none,c_min=0.6,unit=true
+	$(BIN)/adamerge encode examples/sample.pdf -o build/demo/vectors --encoder minilm
+	$(BIN)/adamerge compress build/demo/vectors -o build/demo/small --method adamerge --method adamerge:k=none,c_min=0.6,unit=true
 
 test: check  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest
@@ -38,11 +39,12 @@ $(VENV)/.demo: $(SOURCES)
 	$(PIP) --no-build-isolation -e '.[demo]'
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.demo
-	$(PIP) --no-build-isolation -e '.[demo,arrow]' --group test
+$(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali]' --group test
+	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.demo
+$(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 

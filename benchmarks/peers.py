@@ -65,19 +65,6 @@ def _load() -> None:
     POOLERS["sentence-transformers"] = lambda x: st.pool([torch.from_numpy(x)])
 
 
-def _let_torchvision_load() -> None:
-    """colpali-engine imports torchvision, whose wheel wants CUDA's operators; on a CPU build of torch, declare them."""
-    try:
-        import torch
-    except ImportError:
-        return
-    if torch.version.cuda is None:
-        library = torch.library.Library("torchvision", "DEF")
-        library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        _KEPT.append(library)  # a library that is collected takes its operators along
-
-
 def _sklearn(x: np.ndarray) -> np.ndarray:
     from sklearn.cluster import ward_tree
 
@@ -85,6 +72,4 @@ def _sklearn(x: np.ndarray) -> np.ndarray:
     return np.column_stack([children, distances, np.zeros(n - 1)])
 
 
-_KEPT: list[object] = []
-_let_torchvision_load()
 _load()

@@ -1,26 +1,31 @@
+import os
+
 import numpy as np
 import pytest
 
 import adamerge as am
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
 
 # One of every method, and one of every option that is not a default.
 EVERY_METHOD = [
     "identity",
     "random:keep=0.3,seed=7",
     "docpruner:k=-0.25",
-    "docpruner:k=0.5,stats=plain",
+    "docpruner:k=0.5,stats=plain,importance=density",
     "sem-cluster:m=4",
     "sem-cluster:m=2.5,linkage=condensed,rounding=floor",
     "sem-cluster:m=3,linkage=rows,unit=true",
     "ptm:k=-0.5,m=1.2,stats=plain",
     "ptm:k=none,m=2,rounding=floor",
-    "ptm-attn:k=0,m=3,unit=true",
+    "ptm-attn:k=0,m=3,unit=true,importance=density",
     "adamerge",
     "adamerge:k=none,c_min=0.5",
     "adamerge:k=0.25,c_min=0.8,cut=floor",
     "adamerge:k=-0.5,c_min=0.6,sequence=height",
     "adamerge:k=-0.5,c_min=0.6,sequence=raw,stats=plain",
     "adamerge-mean:k=-0.75,c_min=0.7,unit=true",
+    "adamerge:k=0,c_min=0.5,importance=density",
 ]
 
 

@@ -12,7 +12,20 @@ from adamerge import errors
 
 ROOT = Path(am.__file__).parent
 MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
-LAYERS = ["errors", "arrays", "types", "kernels", "compress", "vectors", "report", "cli", "__main__", "__init__"]
+LAYERS = [
+    "errors",
+    "arrays",
+    "types",
+    "kernels",
+    "compress",
+    "vectors",
+    "pages",
+    "encoders",
+    "report",
+    "adapters",
+    "cli",
+]
+LAYERS += ["__main__", "__init__"]
 
 
 def layer(module: str) -> int:
@@ -51,7 +64,7 @@ def python(code):
 
 
 def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
-    heavy = {"torch", "scipy", "pyarrow", "transformers", "pandas", "rich", "PIL", "fastcluster"}
+    heavy = {"torch", "scipy", "pyarrow", "transformers", "pandas", "rich", "PIL", "pypdfium2", "fastcluster"}
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 
 

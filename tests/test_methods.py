@@ -207,6 +207,17 @@ def test_without_attention_pruning_is_refused_and_says_what_to_do(make_page):
             am.parse_method(name)(bare)
 
 
+def test_inverse_density_stands_in_for_attention():
+    """Three twins and a loner: the loner weighs as much as the crowd."""
+    page = am.MultiVector(np.array([[1, 0], [1, 0], [1, 0], [0, 1]]))
+    weights = prune.inverse_density(page.vectors)
+    np.testing.assert_allclose(weights, [1 / (3 + np.exp(-10))] * 3 + [1 / (1 + 3 * np.exp(-10))], rtol=1e-5)
+    assert am.DocPruner(k=0, importance="density")(page).groups.tolist() == [-1, -1, -1, 0]
+    small = am.AdaMerge(k=None, c_min=0.9, importance="density")(page)
+    assert len(small) < 4
+    assert small.method == "adamerge:k=none,c_min=0.9,importance=density"
+
+
 def test_without_attention_pooling_falls_back_to_the_mean(make_page):
     bare = am.MultiVector(make_page(40).vectors)
     weighted, mean = am.AdaMerge(k=None)(bare), am.AdaMerge(k=None, pool="mean")(bare)

@@ -1,22 +1,28 @@
 """The command line: verbs that parse, call and print. Data goes to stdout, progress and errors to stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from adamerge import report
 from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
 from adamerge.compress.stream import compress_pages
+from adamerge.encoders import ENCODERS, load_encoder
+from adamerge.encoders.encode import encode_files
 from adamerge.errors import AdamergeError, BadInput, Mixture
-from adamerge.types import Compressed, MultiVector
+from adamerge.pages import DPI, count_pages
+from adamerge.types import MultiVector
 from adamerge.vectors import Shards, Writer, open_shards, read_manifest, read_vectors
 from adamerge.vectors.manifest import NAME
 from adamerge.vectors.shards import DTYPES
 
+T = TypeVar("T")
 SHOWN = 20  # pages printed in a table; --json has them all
 
 
@@ -46,6 +52,56 @@ def main(debug: bool) -> None:
     A method is a name with options: adamerge, adamerge:k=0.25,c_min=0.8, sem-cluster:m=4 ...
     `adamerge methods` lists them.
     """
+
+
+@main.command()
+@click.argument("pages", nargs=-1, required=True)
+@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--encoder", "name", default="minilm", show_default=True, help="A name; `adamerge encoders` lists them.")
+@click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages at a time.")
+@click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+@click.option("--dtype", help="Of the model: float32, float16 or bfloat16.  [default: bfloat16 on cuda]")
+@click.option("--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen.")
+@click.option("--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages.")
+@click.option("--resume/--no-resume", default=True, show_default=True, help="Go on with a folder that was begun.")
+@click.option("--skip-bad", is_flag=True, help="Go on after a page that cannot be read, and say so at the end.")
+def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad: bool, **options: Any) -> None:
+    """Encode PAGES (PDF files, images, folders, globs) into vectors with attention, a patch each.
+
+    OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped goes on where it was when the same
+    command is given again.
+
+    \b
+    adamerge encode report.pdf -o vectors
+    adamerge encode scans/ -o vectors --encoder vidore/colqwen2.5-v0.2 --max-visual-tokens 768
+    """  # noqa: D301 (click reads the backslash)
+    if not resume and out.exists():
+        raise BadInput(f"{out} is there already: choose another folder, or go on with --resume")
+    total = count_pages(pages)  # also finds what is not there before a model is loaded
+    batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
+    bad: list[AdamergeError] = []
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    encoder = load_encoder(name, **_given(name, options))
+    skip = bad.append if skip_bad else None
+    for _ in _progress(encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=skip), total, 0):
+        pass
+    click.echo(_listed(_facts(out)))
+    for error in bad:
+        click.echo(f"adamerge: skipped: {error}", err=True)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per encoder, a line each.")
+def encoders(as_json: bool) -> None:
+    """List the encoders, which are installed, and what to install for the rest."""
+    for name, (_, packages, extra, text) in ENCODERS.items():
+        ready = all(find_spec(package) for package in packages)
+        if as_json:
+            click.echo(json.dumps({"encoder": name, "does": text, "installed": ready, "extra": extra}))
+        else:
+            state = "installed" if ready else f"pip install 'adamerge[{extra}]'"
+            click.echo(f"{name}\n    {text}\n    {state}")
 
 
 @main.command()
@@ -81,9 +137,7 @@ def compress(source: Path, out: Path, names: tuple[str, ...], workers: int | Non
 def info(path: Path, as_json: bool) -> None:
     """Say what PATH holds: pages, vectors, bytes, and what made them."""
     facts = _facts(path)
-    click.echo(
-        json.dumps(facts) if as_json else report.table(["", ""], ([k, str(v)] for k, v in facts.items())).lstrip()
-    )
+    click.echo(json.dumps(facts) if as_json else _listed(facts))
 
 
 @main.command()
@@ -99,6 +153,19 @@ def methods(as_json: bool) -> None:
             fixed, choices = (", ".join(f"{k}={as_text(v)}" for k, v in some.items()) for some in (given, defaults))
             click.echo(f"{name}\n    {text}" + (f" Here {fixed}." if fixed else ""))
             click.echo(f"    {choices or 'no options'}")
+
+
+def _given(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given, by the names that the encoder has for them."""
+    options["max_num_visual_tokens"] = options.pop("max_visual_tokens")
+    given = {key: value for key, value in options.items() if value is not None}
+    if name == "minilm" and (wrong := sorted(set(given) - {"device"})):
+        raise BadInput(f"minilm takes no {wrong[0]}")
+    return given
+
+
+def _listed(facts: dict[str, Any]) -> str:
+    return "\n".join(f"{key:<24}{value}" for key, value in facts.items())
 
 
 def _compress(source: Path, folder: Path, method: Method, workers: int | None, dtype: str) -> None:
@@ -119,7 +186,7 @@ def _count(source: Path) -> int | None:
     return len(open_shards(source)) if (source / NAME).exists() else None
 
 
-def _progress(pages: Iterable[Compressed], total: int | None, done: int) -> Iterator[Compressed]:
+def _progress(pages: Iterable[T], total: int | None, done: int) -> Iterator[T]:
     """Pages as they pass, with a bar on stderr if somebody is looking."""
     if not sys.stderr.isatty():
         yield from pages

@@ -1,6 +1,7 @@
-"""The nouns: a page's vectors, its merge tree, where it was cut, and what is stored of it."""
+"""The nouns: a page, its vectors, their merge tree, where it was cut, and what is stored of it."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -10,6 +11,27 @@ from adamerge.arrays import ArrayLike, Doubles, Floats, Ints
 from adamerge.errors import BadInput, BadShape
 
 NAN = float("nan")
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom in parts of the page
+
+
+class Word(NamedTuple):
+    """A word of a page's text layer and where it stands."""
+
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """One page of a document: its picture (a PIL image) and the words of its text layer, if it has one."""
+
+    id: str
+    image: Any
+    words: tuple[Word, ...] = ()
+    source: str = ""
+    number: int = 1
 
 
 @dataclass(frozen=True, eq=False)

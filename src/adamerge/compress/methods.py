@@ -11,7 +11,7 @@
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 from zlib import crc32
 
@@ -28,6 +28,7 @@ from adamerge.types import Compressed, Cut, MultiVector, Tree
 
 Pool = Literal["attention", "mean"]
 Rounding = Literal["ceil", "floor"]
+Importance = Literal["attention", "density"]  # of the encoder; or from the vectors alone, where there is none
 
 
 @dataclass(frozen=True)
@@ -65,11 +66,13 @@ class DocPruner(Method, names={"docpruner": {}}):
 
     k: float = -0.25
     stats: Stats = "iqr"
+    importance: Importance = "attention"
 
     shown: ClassVar = ("k",)
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Keep the patches above mu + k sigma."""
+        page = _weighed(page, self.importance)
         return _kept(page, _survivors(page, self.k, self.stats), self)
 
 
@@ -106,6 +109,7 @@ class PruneThenMerge(Method, names={"ptm": {"pool": "mean"}, "ptm-attn": {"pool"
     stats: Stats = "iqr"
     rounding: Rounding = "ceil"
     unit: bool = False
+    importance: Importance = "attention"
 
     shown: ClassVar = ("k", "m")
 
@@ -116,6 +120,7 @@ class PruneThenMerge(Method, names={"ptm": {"pool": "mean"}, "ptm-attn": {"pool"
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Leave n'/m groups of the n' survivors."""
+        page = _weighed(page, self.importance)
         keep = _survivors(page, self.k, self.stats)
         tree = link.ward(page.vectors[keep])
         stop = cut.budget(tree, _count(len(tree), self.m, self.rounding))
@@ -136,6 +141,7 @@ class AdaMerge(Method, names={"adamerge": {"pool": "attention"}, "adamerge-mean"
     sequence: Sequence = "running-min"
     stats: Stats = "iqr"
     unit: bool = False
+    importance: Importance = "attention"
 
     shown: ClassVar = ("k", "c_min")
 
@@ -146,10 +152,15 @@ class AdaMerge(Method, names={"adamerge": {"pool": "attention"}, "adamerge-mean"
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Prune, link, cut, pool."""
+        page = _weighed(page, self.importance)
         keep = _survivors(page, self.k, self.stats)
         tree = link.ward(page.vectors[keep])
         stop = (cut.cliff if self.cut == "cliff" else cut.floor)(tree, self.c_min, self.sequence)
         return _merged(page, keep, tree, stop, self.pool, self.unit, self)
+
+
+def _weighed(page: MultiVector, importance: Importance) -> MultiVector:
+    return page if importance == "attention" else replace(page, attention=prune.inverse_density(page.vectors))
 
 
 def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
@@ -158,7 +169,7 @@ def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
     if page.attention is None:
         raise BadInput(
             f"pruning at k={k:g} needs the attention of each patch and the page has none: "
-            f"pass attention=, or k=None (k=none in a name) to merge without pruning"
+            f"pass attention=, or k=None (k=none in a name) to merge without pruning, or importance=density"
         )
     return prune.by_attention(page.attention, k, stats)
 

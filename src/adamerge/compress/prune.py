@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.random import default_rng
 
-from adamerge import arrays
-from adamerge.arrays import ArrayLike, Bools, Doubles
+from adamerge import arrays, kernels
+from adamerge.arrays import ArrayLike, Bools, Doubles, Floats
 from adamerge.errors import BadInput
 
 Stats = Literal["iqr", "plain"]
@@ -35,6 +35,21 @@ def by_attention(attention: ArrayLike, k: float, stats: Stats = "iqr") -> Bools:
     keep: Bools = alpha - tau > ROUNDING * np.maximum(alpha, abs(tau))
     keep[alpha.argmax()] |= not keep.any()
     return keep
+
+
+def inverse_density(vectors: ArrayLike, tau: float = 0.1) -> Floats:
+    r"""An importance of patches from their vectors alone, for those who have no attention.
+
+        w_i = 1 / sum_j exp((cos(x_i, x_j) - 1) / tau)
+
+    A crowd of near-duplicates (margins, background) weighs as much as one patch that is like no other.
+    vectors (n, d) -> (n,), in (0, 1]
+    """
+    rows = arrays.floats(vectors, "vectors", rank=2).astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    alike = np.exp((kernels.gram(rows.astype(np.float32)) - 1) / tau)
+    weights: Floats = (1 / alike.sum(axis=1)).astype(np.float32)
+    return weights
 
 
 def at_random(n: int, keep: float, seed: int | list[int] = 0) -> Bools:

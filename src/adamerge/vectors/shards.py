@@ -96,8 +96,14 @@ class Writer:
         self.done = sum(self.counts.values())  # pages that are safely on disk
         self._dimension = dimension(self.path / next(iter(self.counts))) if self.counts else None
 
-    def add(self, page: MultiVector | Compressed) -> None:
-        """Take one more page; it is on disk when its shard is full, or at the end."""
+    def add(self, *pages: MultiVector | Compressed) -> None:
+        """Take more pages; they are on disk when their shard is full, or at the end. A shard ends with a whole call."""
+        for page in pages:
+            self._take(page)
+        if self._bytes >= SHARD_BYTES:
+            self._flush()
+
+    def _take(self, page: MultiVector | Compressed) -> None:
         self._dimension = self._dimension or page.vectors.shape[1]
         if page.vectors.shape[1] != self._dimension:
             raise Mixture(
@@ -105,8 +111,15 @@ class Writer:
             )
         self._pages.append(page)
         self._bytes += page.vectors.size * np.dtype(self.manifest.dtype).itemsize
-        if self._bytes >= SHARD_BYTES:
-            self._flush()
+
+    @property
+    def waiting(self) -> int:
+        """Pages taken and not on disk yet."""
+        return len(self._pages)
+
+    def ids(self) -> list[str]:
+        """The ids of all pages on disk."""
+        return [id for name in self.counts for id in read_shard(self.path / name, only=())[1]]
 
     def last_id(self) -> str | None:
         """The id of the last page on disk."""

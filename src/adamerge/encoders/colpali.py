@@ -1,0 +1,182 @@
+"""The ColPali family through colpali-engine: page images -> patches, attention, grid, boxes. Needs the extra `colpali`.
+
+The class is read from the checkpoint, a hub name or a local folder, so that a name is all there is to give. LoRA
+adapters (colqwen2.5-v0.2, colnomic) load onto the base that they name.
+"""
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from colpali_engine import models
+from torch import Tensor
+from transformers.utils.hub import cached_file
+
+from adamerge.arrays import Floats
+from adamerge.encoders.attention import capture
+from adamerge.encoders.layout import patch_layout
+from adamerge.errors import BadFile, BadInput
+from adamerge.types import MultiVector, Page
+
+log = logging.getLogger(__name__)
+
+# architecture or model type in a checkpoint's config -> class of colpali-engine, its processor
+CLASSES = {
+    "qwen2_5_vl": ("ColQwen2_5", "ColQwen2_5_Processor"),
+    "qwen2_vl": ("ColQwen2", "ColQwen2Processor"),
+    "qwen3_vl": ("ColQwen3", "ColQwen3Processor"),
+    "qwen3_5": ("ColQwen3_5", "ColQwen3_5Processor"),
+    "paligemma": ("ColPali", "ColPaliProcessor"),
+    "idefics3": ("ColIdefics3", "ColIdefics3Processor"),
+    "modernvbert": ("ColModernVBert", "ColModernVBertProcessor"),
+}
+DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+
+
+class ColPaliEncoder:
+    """A loaded model of the family; use load_encoder()."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        device: str | None = None,
+        dtype: str | None = None,
+        max_num_visual_tokens: int | None = None,
+        query_prefix: str | None = None,
+    ) -> None:
+        """Load a checkpoint; refuse one that would leave weights random."""
+        model_class, processor_class = _classes(name)
+        self.device = device or _best_device()
+        self.dtype = dtype or ("bfloat16" if self.device.startswith("cuda") else "float32")
+        if self.dtype not in DTYPES:
+            raise BadInput(f"dtype must be one of {', '.join(DTYPES)}, got '{self.dtype}'")
+        limit = {} if max_num_visual_tokens is None else {"max_num_visual_tokens": max_num_visual_tokens}
+        self.processor: Any = processor_class.from_pretrained(name, **limit)
+        if query_prefix is not None:
+            self.processor.query_prefix = query_prefix
+        self.model: Any = _load(model_class, name, DTYPES[self.dtype]).to(self.device).eval()
+        self.name, self.revision = name, str(getattr(self.model.config, "_commit_hash", None) or "local")
+        self.dim = int(getattr(self.model, "dim", 128))
+        self.max_num_visual_tokens = max_num_visual_tokens
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a manifest says of the encoder."""
+        return {
+            "name": self.name,
+            "revision": self.revision,
+            "class": type(self.model).__name__,
+            "dtype of the model": self.dtype,
+            "attention kernel": self.model.config._attn_implementation,
+            "max_num_visual_tokens": self.max_num_visual_tokens,
+            "query prefix": self.processor.query_prefix,
+            "query augmentation": self.processor.query_augmentation_token,
+        }
+
+    def encode_pages(self, pages: Sequence[Page]) -> list[MultiVector]:
+        """Patches of each page with the attention of its last real token; halves the batch when memory runs out."""
+        try:
+            return self._encode([page.image for page in pages], [page.id for page in pages])
+        except torch.OutOfMemoryError:
+            if len(pages) == 1:
+                raise
+            log.warning("out of memory with %d pages at once; going on with half as many", len(pages))
+            torch.cuda.empty_cache()
+            half = len(pages) // 2
+            return self.encode_pages(pages[:half]) + self.encode_pages(pages[half:])
+
+    def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
+        """The vectors of each query, with the prefix and augmentation of its family: (q, d) each."""
+        batch = self._to_device(self.processor.process_queries(texts=list(texts)))
+        vectors, mask = self._forward(batch), batch["attention_mask"].bool()
+        return [_array(v[m]) for v, m in zip(vectors, mask, strict=True)]
+
+    @torch.no_grad()
+    def _encode(self, images: list[Any], ids: list[str]) -> list[MultiVector]:
+        batch = self._to_device(self.processor.process_images(images))
+        mask = batch["attention_mask"]
+        rows = mask.bool() if "ModernVBert" in type(self.model).__name__ else None  # reads in both directions
+        with capture(self.model, mask, rows) as seen:
+            vectors = self._forward(batch)
+        if seen.weights is None:
+            raise BadInput(f"{self.name}: the attention of the last layer was not read")
+        importance = seen.weights.mean(1)
+        return [self._page(batch, vectors, importance, i, id) for i, id in enumerate(ids)]
+
+    @torch.no_grad()
+    def _forward(self, batch: dict[str, Tensor]) -> Tensor:
+        if hasattr(self.model, "rope_deltas"):
+            self.model.rope_deltas = None  # left over from the batch before
+        vectors: Tensor = self.model(**batch)
+        return vectors
+
+    def _page(self, batch: dict[str, Tensor], vectors: Tensor, importance: Tensor, i: int, id: str) -> MultiVector:
+        real = batch["attention_mask"][i].bool()
+        patch = (batch["input_ids"][i] == self._image_token()) & real
+        grid, boxes = patch_layout(self.processor, batch, i, int(patch.sum()))
+        return MultiVector(
+            vectors=_array(vectors[i][patch]),
+            attention=_array(importance[i][patch]),
+            extra=_array(vectors[i][real & ~patch]),
+            grid=grid,
+            boxes=boxes,
+            id=id,
+        )
+
+    def _image_token(self) -> int:
+        token = getattr(self.processor, "image_token_id", None)
+        return int(self.processor.tokenizer.convert_tokens_to_ids("<image>") if token is None else token)
+
+    def _to_device(self, batch: Any) -> dict[str, Tensor]:
+        # PaliGemma's processor adds labels, for which the model would compute a loss over its vocabulary
+        parts = {key: value for key, value in batch.items() if key != "labels"}
+        dtype = DTYPES[self.dtype]
+        return {k: v.to(self.device, dtype) if v.is_floating_point() else v.to(self.device) for k, v in parts.items()}
+
+
+def _classes(name: str) -> tuple[Any, Any]:
+    kind = _config(name).get("model_type")
+    if kind not in CLASSES:
+        raise BadFile(f"{name} is of type '{kind}'; the ColPali family here: {', '.join(CLASSES)}")
+    model, processor = CLASSES[kind]
+    return getattr(models, model), getattr(models, processor)
+
+
+def _config(name: str) -> dict[str, Any]:
+    """The config of a checkpoint, or of the base that an adapter names."""
+    try:
+        adapter = cached_file(name, "adapter_config.json", _raise_exceptions_for_missing_entries=False)
+        if adapter:
+            return _config(json.loads(Path(adapter).read_text())["base_model_name_or_path"])
+        found: dict[str, Any] = json.loads(Path(str(cached_file(name, "config.json"))).read_text())
+    except OSError as error:
+        raise BadFile(f"{name} is no checkpoint here or on the hub: {str(error).splitlines()[0]}") from None
+    return found
+
+
+def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
+    """The model, or an error where transformers would fill in random weights without a word."""
+    model, info = model_class.from_pretrained(name, dtype=dtype, output_loading_info=True)
+    wrong = {kind: sorted(info.get(kind) or ()) for kind in ("missing_keys", "unexpected_keys", "mismatched_keys")}
+    for kind, keys in wrong.items():
+        if keys:
+            raise BadFile(f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random")
+    for module in model.modules():  # ColPali's head shares its weights with the embeddings, and loading forgets that
+        if getattr(getattr(module, "weight", None), "is_meta", False):
+            module.weight = model.get_input_embeddings().weight
+    return model
+
+
+def _array(tensor: Tensor) -> Floats:
+    array: Floats = tensor.float().cpu().numpy()
+    return array
+
+
+def _best_device() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -1,0 +1,56 @@
+"""Pages -> a folder of vectors, batch by batch; a run that was killed goes on where it was."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from adamerge.encoders import Encoder
+from adamerge.errors import AdamergeError, BadFile
+from adamerge.pages import DPI, Report, read_pages
+from adamerge.types import MultiVector, Page
+from adamerge.vectors import Writer
+
+
+def encode_files(
+    paths: Iterable[str | Path],
+    out: str | Path,
+    encoder: Encoder,
+    *,
+    batch_size: int = 4,
+    dpi: int = DPI,
+    skip_bad: Report | None = None,
+) -> Iterator[MultiVector]:
+    """Encode files into a folder and yield every page once it is taken; pages that are there already are passed over.
+
+    A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
+    never stopped.
+    """
+    about: dict[str, Any] = encoder.about | {"batch size": batch_size, "dpi": dpi}
+    with Writer(out, **about) as folder:
+        done = frozenset(folder.ids())
+        for batch in _batches(read_pages(paths, dpi, skip_bad, done), batch_size):
+            encoded = _encode(encoder, batch, skip_bad)
+            folder.add(*encoded)
+            yield from encoded
+        if not folder.done and not folder.waiting:
+            raise BadFile("no page could be encoded, and nothing was written")
+
+
+def _batches(pages: Iterable[Page], size: int) -> Iterator[list[Page]]:
+    source = iter(pages)
+    while batch := list(islice(source, size)):
+        yield batch
+
+
+def _encode(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[MultiVector]:
+    """The pages of a batch; those that cannot be encoded are reported, if somebody wants to know."""
+    try:
+        return encoder.encode_pages(batch)
+    except AdamergeError as error:
+        if skip_bad is None:
+            raise
+        if len(batch) > 1:
+            return [page for one in batch for page in _encode(encoder, [one], skip_bad)]
+        skip_bad(error)
+        return []

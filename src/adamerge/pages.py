@@ -1,0 +1,170 @@
+"""Files -> pages, one at a time: PDF, PNG, JPEG, TIFF with several frames, WebP.
+
+A page is rendered when its turn comes and dropped when the next one is asked for, so that memory does not grow with the
+number of pages. Needs the extra `pdf`.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import closing
+from ctypes import byref, c_int
+from glob import glob, has_magic
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from adamerge.errors import AdamergeError, BadFile, missing_extra
+from adamerge.types import Box, Page, Word
+
+IMAGES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"}
+SUFFIXES = IMAGES | {".pdf"}
+DPI = 150
+MAX_PIXELS = 64_000_000  # of one page: A4 at 700 dpi; beyond it, somebody wants our memory
+
+Report = Callable[[AdamergeError], None]
+
+
+def read_pages(
+    paths: Iterable[str | Path], dpi: int = DPI, skip_bad: Report | None = None, done: Container[str] = ()
+) -> Iterator[Page]:
+    """The pages of files, folders and globs, in order, rendered at `dpi`; those whose id is in `done` are passed over.
+
+    A page that cannot be read ends the run with an error that names it; with `skip_bad`, the error is handed to that
+    function and the run goes on.
+    """
+    for path, source in find_files(paths):
+        reader = _read_pdf if path.suffix.lower() == ".pdf" else _read_image
+        try:
+            for page in reader(path, source, dpi, done):
+                if isinstance(page, Page):
+                    yield page
+                elif skip_bad is None:
+                    raise page
+                else:
+                    skip_bad(page)
+        except AdamergeError as error:
+            if skip_bad is None:
+                raise
+            skip_bad(error)
+
+
+def find_files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, str]]:
+    """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
+    for given in paths:
+        path = Path(given)
+        if path.is_dir():
+            files = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES)
+            if not files:
+                raise BadFile(f"{path} holds no pages: no file of {', '.join(sorted(SUFFIXES))}")
+            yield from ((p, p.relative_to(path).as_posix()) for p in files)
+        elif path.exists():
+            if path.suffix.lower() not in SUFFIXES:
+                raise BadFile(f"{path} is none of {', '.join(sorted(SUFFIXES))}")
+            yield path, path.name
+        elif has_magic(str(given)):
+            found = sorted(glob(str(given), recursive=True))
+            if not found:
+                raise BadFile(f"{given} matches no file")
+            yield from find_files(found)
+        else:
+            raise BadFile(f"{path} does not exist")
+
+
+def count_pages(paths: Iterable[str | Path]) -> int:
+    """How many pages there are to read; a file that cannot be opened counts as one."""
+    count = 0
+    for path, _ in find_files(paths):
+        pdf = path.suffix.lower() == ".pdf"
+        opener = _import("pypdfium2").PdfDocument if pdf else _import("PIL.Image").open
+        try:
+            with closing(opener(path)) as file:
+                count += len(file) if pdf else getattr(file, "n_frames", 1)
+        except (OSError, RuntimeError, ValueError):
+            count += 1
+    return count
+
+
+def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterator[Page | BadFile]:
+    pdfium = _import("pypdfium2")
+    try:
+        document = pdfium.PdfDocument(path)
+    except pdfium.PdfiumError as error:
+        why = "is encrypted: remove its password first" if "password" in str(error).lower() else f"is damaged ({error})"
+        raise BadFile(f"{path} {why}") from None
+    with closing(document):
+        if not len(document):
+            raise BadFile(f"{path} has no pages")
+        for i in range(len(document)):
+            if f"{source}#{i + 1}" in done:
+                continue
+            try:
+                yield _pdf_page(document, i, source, dpi)
+            except (pdfium.PdfiumError, BadFile) as error:
+                yield BadFile(f"{path}, page {i + 1}: {error}")
+
+
+def _pdf_page(document: Any, i: int, source: str, dpi: int) -> Page:
+    with closing(document[i]) as page:
+        width, height = page.get_size()
+        _check_size(width * dpi / 72, height * dpi / 72)
+        with closing(page.render(scale=dpi / 72)) as bitmap:
+            image = bitmap.to_pil().convert("RGB")
+        with closing(page.get_textpage()) as text:
+            words = tuple(_words(page, text))
+    return Page(f"{source}#{i + 1}", image, words, source, i + 1)
+
+
+def _words(page: Any, text: Any) -> Iterator[Word]:
+    """Runs of characters between white space, each with the box around them."""
+    characters = text.get_text_range()
+    start = 0
+    for end in range(len(characters) + 1):
+        if end < len(characters) and not characters[end].isspace():
+            continue
+        if end > start:
+            boxes = [text.get_charbox(i) for i in range(start, min(end, text.count_chars()))]
+            yield Word(characters[start:end], _on_page(page, boxes))
+        start = end + 1
+
+
+def _on_page(page: Any, boxes: list[tuple[float, float, float, float]]) -> Box:
+    """The box around PDF boxes (left, bottom, right, top) in parts of the page as it is seen, turned and cropped."""
+    left, bottom, right, top = (f(b[k] for b in boxes) for k, f in enumerate((min, min, max, max)))
+    corners = [_device(page, x, y) for x, y in ((left, top), (right, bottom))]
+    (x0, x1), (y0, y1) = (sorted(values) for values in zip(*corners, strict=True))
+    return x0, y0, x1, y1
+
+
+def _device(page: Any, x: float, y: float) -> tuple[float, float]:
+    raw, across, down, parts = _import("pypdfium2.raw"), c_int(), c_int(), 20_000
+    raw.FPDF_PageToDevice(page, 0, 0, parts, parts, 0, x, y, byref(across), byref(down))
+    return min(max(across.value / parts, 0.0), 1.0), min(max(down.value / parts, 0.0), 1.0)
+
+
+def _read_image(path: Path, source: str, dpi: int, done: Container[str]) -> Iterator[Page | BadFile]:
+    pil = _import("PIL.Image")
+    try:
+        with pil.open(path) as file:
+            frames = getattr(file, "n_frames", 1)
+            for i in range(frames):
+                id = f"{source}#{i + 1}" if frames > 1 else source
+                if id in done:
+                    continue
+                file.seek(i)
+                _check_size(*file.size)
+                yield Page(id, file.convert("RGB"), (), source, i + 1)
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from None
+    except (OSError, ValueError, SyntaxError, EOFError, pil.DecompressionBombError) as error:
+        raise BadFile(f"{path} cannot be read as an image ({error})") from None
+
+
+def _check_size(width: float, height: float) -> None:
+    if not 1 <= width * height <= MAX_PIXELS:
+        raise BadFile(f"{width:.0f} x {height:.0f} pixels is beyond {MAX_PIXELS:,}: a lower resolution, or a bad file")
+
+
+def _import(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise missing_extra("reading pages", "pdf") from None

@@ -1,0 +1,85 @@
+"""Our methods inside other people's programs, with the real packages."""
+
+import numpy as np
+import pytest
+import torch
+
+import adamerge as am
+from adamerge.adapters.colpali_engine import AdaMergePooler
+from adamerge.adapters.sentence_transformers import AdaMergePooling
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # other people's deprecations
+torch.manual_seed(0)
+PAGES = [
+    torch.nn.functional.normalize(torch.randn(n, 16) + torch.randn(4, 16).repeat(n // 4, 1), dim=-1) for n in (40, 24)
+]
+NAMES = ["adamerge:k=none,c_min=0.5", "sem-cluster:m=4", "adamerge:k=0,c_min=0.5,importance=density"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentence_transformers_pools_as_the_method_compresses(name):
+    pooled = AdaMergePooling(name).pool(PAGES)
+    for got, page in zip(pooled, PAGES, strict=True):
+        np.testing.assert_array_equal(got.numpy(), am.compress(page, method=name).vectors)
+
+
+def test_a_padded_batch_comes_back_padded():
+    batch = torch.nn.utils.rnn.pad_sequence(PAGES, batch_first=True)
+    pooled = AdaMergePooling("sem-cluster:m=4").pool(batch)
+    assert pooled.shape == (2, 10, 16)
+    assert (pooled[1, 6:] == 0).all()
+
+
+def test_protected_rows_and_dtypes_are_kept():
+    half = PAGES[0].half()
+    pooled = AdaMergePooling("sem-cluster:m=4", num_protected_tokens=2).pool([half])[0]
+    assert pooled.dtype == torch.float16
+    assert torch.equal(pooled[:2], half[:2])
+    assert len(pooled) == 2 + 10
+
+
+def test_attention_that_is_given_prunes():
+    pooling = AdaMergePooling("docpruner:k=0")
+    attention = torch.rand(40)
+    assert torch.equal(pooling.pool_one(PAGES[0], attention=attention), PAGES[0][attention > attention.mean() + 1e-6])
+
+
+def test_a_pooling_in_a_pipeline_is_saved_and_loaded(tmp_path):
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Transformer
+
+    from adamerge.encoders.minilm import find_weights
+
+    model = MultiVectorEncoder(modules=[Transformer(str(find_weights())), AdaMergePooling("sem-cluster:m=2")])
+    text = "late interaction keeps a vector for every word of a page"
+    (pooled,) = model.encode_document([text])
+    model.save(str(tmp_path / "model"))
+    again = MultiVectorEncoder(str(tmp_path / "model"), trust_remote_code=True)
+    assert again[-1].method == "sem-cluster:m=2"
+    np.testing.assert_allclose(again.encode_document([text])[0], pooled, atol=1e-5)
+    plain = MultiVectorEncoder(modules=[Transformer(str(find_weights()))])
+    (full,) = plain.encode_document([text])
+    assert len(pooled) == (len(full) + 1) // 2
+    (per_call,) = plain.encode_document([text], token_pooling=AdaMergePooling("sem-cluster:m=2"))
+    np.testing.assert_allclose(per_call, pooled, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("workers", [None, 2])
+def test_colpali_engine_pools_as_the_method_compresses(name, workers):
+    out = AdaMergePooler(name).pool_embeddings(PAGES, return_dict=True, num_workers=workers)
+    for got, groups, page in zip(out.pooled_embeddings, out.cluster_id_to_indices, PAGES, strict=True):
+        small = am.compress(page, method=name)
+        np.testing.assert_array_equal(got.numpy(), small.vectors)
+        for g, (indices,) in groups.items():
+            assert (small.groups[indices.numpy()] == g).all()
+
+
+def test_colpali_engine_takes_attention_and_padded_batches():
+    attention = [torch.rand(len(p)) for p in PAGES]
+    pooled = AdaMergePooler("adamerge").pool_embeddings(PAGES, attention=attention)
+    for got, page, a in zip(pooled, PAGES, attention, strict=True):
+        np.testing.assert_array_equal(got.numpy(), am.compress(page, a).vectors)
+    batch = torch.nn.utils.rnn.pad_sequence(PAGES, batch_first=True, padding_side="left")
+    padded = AdaMergePooler("sem-cluster:m=4").pool_embeddings(batch, padding=True, padding_side="left")
+    assert padded.shape == (2, 10, 16)

@@ -1,0 +1,225 @@
+"""The ColPali family on tiny random checkpoints of the real classes; attention against eager attention."""
+
+import json
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+import tiny
+import torch
+from safetensors.torch import load_file, save_file
+from transformers.modeling_utils import AttentionInterface
+
+import adamerge as am
+from adamerge.encoders import attention, load_encoder
+from adamerge.errors import BadFile, BadInput
+from adamerge.types import Page
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # other people's deprecations
+PAGES = [Page("tall", tiny.picture(170, 220, 1)), Page("wide", tiny.picture(300, 160, 2))]
+
+
+@pytest.fixture(scope="session", params=tiny.KINDS)
+def folder(request, tmp_path_factory):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tiny.make(request.param, tmp_path_factory.mktemp("tiny") / request.param)
+
+
+@pytest.fixture(scope="session")
+def colqwen(tmp_path_factory):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tiny.make("ColQwen2_5", tmp_path_factory.mktemp("tiny") / "ColQwen2_5")
+
+
+def eager_rows(encoder, batch):
+    """Attention of the last text layer by eager attention: the whole matrix, heads averaged, (B, N, N)."""
+    seen = []
+    module = attention.last_attention(encoder.model)
+    config = module.config
+    before, config._attn_implementation = config._attn_implementation, "eager"
+    handle = module.register_forward_hook(lambda m, a, out: seen.append(out[1]))
+    try:
+        with torch.no_grad():
+            encoder._forward(batch)
+    finally:
+        handle.remove()
+        config._attn_implementation = before
+    return seen[-1].float().mean(1)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_attention_equals_eager_attention_in_a_batch_of_different_pages(folder, side):
+    encoder = load_encoder(str(folder))
+    encoder.processor.tokenizer.padding_side = side
+    batch = encoder._to_device(encoder.processor.process_images([p.image for p in PAGES]))
+    full, mask = eager_rows(encoder, batch), batch["attention_mask"].bool()
+    both_ways = "ModernVBert" in folder.name
+    with torch.no_grad(), attention.capture(encoder.model, mask, mask if both_ways else None) as seen:
+        encoder._forward(batch)
+    got = seen.weights.mean(1)
+    for i in range(2):
+        last = int(mask[i].nonzero().max())
+        want = full[i][mask[i]].mean(0) if both_ways else full[i][last]
+        torch.testing.assert_close(got[i], want, atol=1e-6, rtol=0)
+        assert got[i].max() > 1.5 / mask[i].sum()  # peaked: a uniform row would prove nothing
+        assert (got[i][~mask[i]] == 0).all()
+        assert float(got[i].sum()) == pytest.approx(1, abs=1e-5)
+
+
+def test_pages_become_patches_with_attention_and_places(folder):
+    encoder = load_encoder(str(folder))
+    both = encoder.encode_pages(PAGES)
+    for page, given in zip(both, PAGES, strict=True):
+        assert page.id == given.id
+        assert page.vectors.shape[1] == encoder.dim
+        np.testing.assert_allclose(np.linalg.norm(page.vectors, axis=1), 1, atol=1e-4)
+        assert page.boxes.shape == (len(page), 4)
+        assert (page.boxes[:, :2] < page.boxes[:, 2:]).all()
+        assert len(page.extra) > 0
+        if page.grid:
+            assert page.grid[0] * page.grid[1] == len(page)
+            areas = np.prod(page.boxes[:, 2:] - page.boxes[:, :2], axis=1)
+            assert areas.sum() == pytest.approx(1, abs=1e-3)
+        (alone,) = encoder.encode_pages([given])
+        np.testing.assert_allclose(alone.vectors, page.vectors, atol=2e-5)
+        np.testing.assert_allclose(alone.attention, page.attention, atol=1e-6)
+    assert am.AdaMerge(c_min=-1)(both[0]).compression > 0
+
+
+def test_queries_become_vectors(folder):
+    encoder = load_encoder(str(folder), query_prefix="Query: ")
+    long, short = encoder.encode_queries(["what is the revenue in 2023?", "revenue?"])
+    assert long.shape[1] == short.shape[1] == encoder.dim
+    assert len(long) > len(short)
+    assert encoder.about["query prefix"] == "Query: "
+    assert encoder.about["class"] == folder.name
+
+
+def test_after_a_capture_the_model_is_as_it_was(folder):
+    encoder = load_encoder(str(folder))
+    module = attention.last_attention(encoder.model)
+    config, names = module.config, set(vars(module))
+    before = encoder.encode_queries(["revenue?"])[0]
+    encoder.encode_pages(PAGES)
+    with pytest.raises(ZeroDivisionError), attention.capture(encoder.model, torch.ones(1, 1)):
+        _ = 1 / 0
+    assert module.config is config
+    assert set(vars(module)) == names
+    np.testing.assert_array_equal(before, encoder.encode_queries(["revenue?"])[0])
+
+
+def stand_in_for_flash(module, q, k, v, mask, scaling=None, sliding_window=None, is_causal=None, **_):
+    """What a flash kernel computes, called as transformers calls one: a mask of (B, N), or none."""
+    assert mask is None or mask.dim() == 2
+    n, groups = q.shape[2], q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+    at = torch.arange(n)
+    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    allowed = (at[:, None] >= at[None]) if causal else torch.ones(n, n, dtype=torch.bool)
+    if sliding_window is not None:
+        allowed = allowed & ((at[:, None] - at[None]).abs() < sliding_window)
+    allowed = allowed[None, None] if mask is None else allowed[None, None] & mask[:, None, None].bool()
+    out = torch.nn.functional.scaled_dot_product_attention(
+        q, k, v, attn_mask=allowed | torch.eye(n).bool(), scale=scaling
+    )
+    return out.transpose(1, 2).contiguous(), None
+
+
+def test_the_calling_convention_of_flash_kernels_gives_the_same_attention(folder):
+    encoder = load_encoder(str(folder))
+    want = encoder.encode_pages(PAGES)
+    AttentionInterface.register("flash_attention_2", stand_in_for_flash)
+    attention.last_attention(encoder.model).config._attn_implementation_internal = "flash_attention_2"
+    for page, same in zip(encoder.encode_pages(PAGES), want, strict=True):
+        np.testing.assert_allclose(page.attention, same.attention, atol=1e-6)
+
+
+def test_soft_caps_and_windows_are_obeyed():
+    torch.manual_seed(0)
+    q, k = torch.randn(2, 4, 9, 8), torch.randn(2, 2, 9, 8)
+    real = torch.ones(2, 9, dtype=torch.bool)
+    real[1, :3] = False
+    seen = attention.Capture(torch.tensor([8, 8]), real, None)
+    got = attention._weights(object(), q, k, None, seen, {"softcap": 2.0, "sliding_window": 4, "scaling": 0.5})
+    logits = torch.einsum("bhd,bhnd->bhn", q[:, :, 8], k.repeat_interleave(2, 1)) * 0.5
+    logits = 2 * torch.tanh(logits / 2)
+    logits[..., :5] = -torch.inf
+    torch.testing.assert_close(got, logits.softmax(-1))
+    assert (got[..., :5] == 0).all()
+
+
+def test_a_batch_that_does_not_fit_is_halved(colqwen, monkeypatch, caplog):
+    encoder = load_encoder(str(colqwen))
+    whole, sizes = encoder._encode, []
+
+    def small_memory(images, ids):
+        sizes.append(len(ids))
+        if len(ids) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(images, ids)
+
+    monkeypatch.setattr(encoder, "_encode", small_memory)
+    assert [p.id for p in encoder.encode_pages([*PAGES, PAGES[0]])] == ["tall", "wide", "tall"]
+    assert sizes == [3, 1, 2, 1, 1]
+    assert "going on with half as many" in caplog.text
+
+
+def test_the_limit_of_visual_tokens_is_obeyed(colqwen):
+    big = Page("big", tiny.picture(900, 900, 1))
+    few, many = (load_encoder(str(colqwen), max_num_visual_tokens=n).encode_pages([big])[0] for n in (16, 36))
+    assert len(few) <= 16 < len(many) <= 36
+
+
+@pytest.mark.parametrize("change", ["missing", "renamed"])
+def test_a_checkpoint_that_would_leave_weights_random_is_refused(colqwen, tmp_path, change):
+    bad = shutil.copytree(colqwen, tmp_path / "bad")
+    weights = load_file(bad / "model.safetensors")
+    name = next(n for n in weights if "q_proj.weight" in n)
+    taken = weights.pop(name)
+    if change == "renamed":
+        weights[name.replace("q_proj", "p_proj")] = taken
+    save_file(weights, bad / "model.safetensors", {"format": "pt"})
+    with pytest.raises(BadFile, match=r"1 missing keys .*weights would be random"):
+        load_encoder(str(bad))
+
+
+def test_a_lora_adapter_loads_onto_its_base_and_changes_the_output(colqwen, tmp_path):
+    from colpali_engine.models import ColQwen2_5
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(1)
+    model = get_peft_model(
+        ColQwen2_5.from_pretrained(colqwen),
+        LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False),
+    )
+    model.save_pretrained(tmp_path / "lora")
+    config = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == str(colqwen)
+    for name in colqwen.iterdir():
+        if "token" in name.name or "processor" in name.name or name.name.endswith(".jinja"):
+            shutil.copy(name, tmp_path / "lora")
+    plain, adapted = (load_encoder(str(f)).encode_pages(PAGES[:1])[0] for f in (colqwen, tmp_path / "lora"))
+    assert plain.vectors.shape == adapted.vectors.shape
+    assert np.abs(plain.vectors - adapted.vectors).max() > 0.01
+
+
+def test_what_is_no_checkpoint_of_the_family_is_refused(tmp_path):
+    with pytest.raises(BadFile, match="no checkpoint here or on the hub"):
+        load_encoder(str(tmp_path / "nowhere"))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(BadFile, match="is of type 'bert'; the ColPali family here: qwen2_5_vl"):
+        load_encoder(str(tmp_path))
+
+
+def test_an_unknown_dtype_is_refused(colqwen):
+    with pytest.raises(BadInput, match="dtype must be one of float32, float16, bfloat16, got 'int4'"):
+        load_encoder(str(colqwen), dtype="int4")
+
+
+def test_half_precision_stays_close(colqwen):
+    full, half = (load_encoder(str(colqwen), dtype=d).encode_pages(PAGES[:1])[0] for d in ("float32", "bfloat16"))
+    np.testing.assert_allclose(full.attention, half.attention, atol=5e-3)
+    assert half.vectors.dtype == np.float32

@@ -1,0 +1,142 @@
+"""`adamerge encode`: from files to vectors, as a person runs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+from test_cli import ADAMERGE, lines, run
+
+import adamerge as am
+
+LINES = Path(__file__).with_name("test_encode.py").read_text().splitlines()
+
+
+@pytest.fixture(scope="module")
+def long_pdf(tmp_path_factory):
+    """300 pages, five lines of this file on each."""
+    path = tmp_path_factory.mktemp("pdf") / "long.pdf"
+    canvas = Canvas(str(path))
+    for i in range(300):
+        for j in range(5):
+            canvas.drawString(40, 800 - 20 * j, f"{i} " + LINES[(7 * i + j) % len(LINES)][:80])
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def same_folders(a, b):
+    assert {p.name for p in a.iterdir()} == {p.name for p in b.iterdir()}
+    for path in a.iterdir():
+        assert path.read_bytes() == (b / path.name).read_bytes(), path.name
+
+
+# Runs the command with small shards in a process of its own, and prints its peak memory.
+RUN = """
+import resource, subprocess, sys
+code = "from adamerge.vectors import shards; shards.SHARD_BYTES = 400_000; from adamerge.cli import main; main()"
+quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+run = subprocess.Popen([sys.executable, "-c", code, *sys.argv[1:]], **quiet)
+print(run.pid, flush=True)
+code = run.wait()
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)
+"""
+
+
+def start(*words):
+    return subprocess.Popen([sys.executable, "-c", RUN, *map(str, words)], stdout=subprocess.PIPE, text=True)
+
+
+def peak_of(*words):
+    process = start("encode", *words)
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    return int(out.split()[1])
+
+
+def test_300_pages_stream_through_and_a_killed_run_ends_as_if_undisturbed(long_pdf, tmp_path):
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = start("encode", long_pdf, "-o", killed)
+    pid = int(process.stdout.readline())
+    while process.poll() is None and len(list(killed.glob("shard-*.safetensors"))) < 2:
+        time.sleep(0.02)
+    os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    done = len(list(killed.glob("shard-*.safetensors")))
+    assert run("info", killed).returncode == 1
+    peak_of(long_pdf, "-o", killed)
+    late = peak_of(long_pdf, "-o", whole)
+    same_folders(whole, killed)
+    assert [p.id for p in am.read_vectors(whole)] == [f"long.pdf#{i + 1}" for i in range(300)]
+    assert 2 <= done < len(list(whole.glob("shard-*")))
+    sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
+    assert late < 1.15 * peak_of(sample, "-o", tmp_path / "few")  # 300 pages take no more memory than 4
+
+
+def test_the_manifest_says_what_made_the_vectors(tmp_path):
+    sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
+    result = run("encode", sample, "-o", tmp_path / "v", "--batch-size", 2, "--dpi", 72)
+    assert result.returncode == 0, result.stderr
+    assert "pages                   4" in result.stdout
+    encoder = json.loads((tmp_path / "v" / "manifest.json").read_text())["encoder"]
+    assert encoder["name"] == "minilm"
+    assert (encoder["batch size"], encoder["dpi"], encoder["attention kernel"]) == (2, 72, "sdpa")
+    assert run("compress", tmp_path / "v", "-o", tmp_path / "s").returncode == 0
+    again = run("encode", sample, "-o", tmp_path / "v", "--dpi", 72)
+    assert again.returncode == 1
+    assert "cannot mix in" in again.stderr
+    assert "is there already" in run("encode", sample, "-o", tmp_path / "v", "--no-resume").stderr
+
+
+def test_bad_pages_stop_a_run_or_are_passed_over(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF- nothing")
+    canvas = Canvas(str(tmp_path / "b.pdf"))
+    canvas.showPage()
+    canvas.drawString(40, 700, "the second page has words")
+    canvas.save()
+    stopped = run("encode", tmp_path / "*.pdf", "-o", tmp_path / "v")
+    assert stopped.returncode == 1
+    assert "a.pdf is damaged" in stopped.stderr.splitlines()[-1]
+    assert not (tmp_path / "v").exists()
+    passed = run("encode", tmp_path / "*.pdf", "-o", tmp_path / "v", "--skip-bad")
+    assert passed.returncode == 0, passed.stderr
+    assert [p.id for p in am.read_vectors(tmp_path / "v")] == ["b.pdf#2"]
+    skipped = [line for line in passed.stderr.splitlines() if line.startswith("adamerge: skipped: ")]
+    assert len(skipped) == 2
+    assert "page 'b.pdf#1' has no words" in skipped[1]
+    nothing = run("encode", tmp_path / "a.pdf", "-o", tmp_path / "w", "--skip-bad")
+    assert nothing.returncode == 1
+    assert "no page could be encoded" in nothing.stderr
+    assert not (tmp_path / "w").exists()
+
+
+def test_encoders_are_listed_with_what_they_need():
+    found = {e["encoder"]: e for e in lines(run("encoders", "--json"))}
+    assert found["minilm"]["installed"]
+    assert found["colpali"]["extra"] == "colpali"
+    assert "words of the text layer" in run("encoders").stdout
+
+
+def test_wrong_options_are_refused_before_a_model_is_loaded(tmp_path):
+    assert "does not exist" in run("encode", tmp_path / "x.pdf", "-o", tmp_path / "v").stderr
+    sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
+    result = run("encode", sample, "-o", tmp_path / "v", "--dtype", "float16")
+    assert "minilm takes no dtype" in result.stderr
+    assert not (tmp_path / "v").exists()
+
+
+def test_where_an_extra_is_missing_it_is_named(tmp_path):
+    hide = "import sys; sys.modules['transformers'] = None\nfrom adamerge.cli import main; main()"
+    sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
+    result = subprocess.run(
+        [sys.executable, "-c", hide, "encode", sample, "-o", tmp_path / "v"], capture_output=True, text=True
+    )
+    assert result.returncode == 1
+    assert "the encoder minilm needs the 'local' extra: pip install 'adamerge[local]'" in result.stderr
+    assert ADAMERGE.exists()

@@ -1,0 +1,115 @@
+"""The laptop's encoder: true vectors of true words."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageDraw, ImageFont
+from reportlab.pdfgen.canvas import Canvas
+from transformers import AutoModel
+
+import adamerge as am
+from adamerge.encoders import load_encoder, minilm
+from adamerge.errors import BadFile, BadInput
+from adamerge.pages import read_pages
+from adamerge.types import Page, Word
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # other people's deprecations
+SAMPLE = Path(__file__).parent.parent / "examples" / "sample.pdf"
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return load_encoder("minilm")
+
+
+def best_page(encoder, pages, query):
+    """The number of the page that MaxSim finds."""
+    (vectors,) = encoder.encode_queries([query])
+    scores = [(vectors @ page.T).max(axis=1).sum() for page in pages]
+    return 1 + int(np.argmax(scores))
+
+
+def test_the_sample_is_what_its_pdf_encodes_to(encoder):
+    made = encoder.encode_pages(list(read_pages([SAMPLE])))
+    for page, kept in zip(made, am.read_vectors(SAMPLE.with_suffix("")), strict=True):
+        assert page.id == kept.id
+        np.testing.assert_allclose(page.vectors, kept.vectors, atol=2e-3)
+        np.testing.assert_allclose(page.attention, kept.attention, rtol=2e-3, atol=1e-4)
+        np.testing.assert_allclose(page.boxes, kept.boxes, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["identity", "adamerge:k=none,c_min=0.6,unit=true"])
+def test_a_question_finds_its_page_before_and_after_compression(encoder, method):
+    pages = [am.compress(p, method=method).vectors for p in am.read_vectors(SAMPLE.with_suffix(""))]
+    assert best_page(encoder, pages, "how much disk space does a page need") == 1
+    assert best_page(encoder, pages, "drop patches below a threshold of attention") == 2
+    assert best_page(encoder, pages, "where is the tree of joins cut") == 3
+    assert best_page(encoder, pages, "weighted mean of a group") == 4
+
+
+def test_every_patch_has_the_box_of_its_word(encoder):
+    words = tuple(
+        Word(w, (i / 10, 0, (i + 1) / 10, 1)) for i, w in enumerate(["unbelievable", "otorhinolaryngology", "x"])
+    )
+    (page,) = encoder.encode_pages([Page("p", None, words)])
+    words_of = (10 * page.boxes[:, 0]).round().astype(int).tolist()
+    assert sorted(set(words_of)) == [0, 1, 2]
+    assert words_of == sorted(words_of)
+    assert words_of.count(1) > 3
+    np.testing.assert_allclose(np.linalg.norm(page.vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_attention_is_what_eager_attention_gives(encoder):
+    words = tuple(Word(w, (0, 0, 1, 1)) for w in ("the quick brown fox jumps over the lazy dog " * 60).split())
+    (page,) = encoder.encode_pages([Page("p", None, words)])
+    eager = AutoModel.from_pretrained(minilm.find_weights(), attn_implementation="eager").eval()
+    ids = encoder.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    assert len(ids) > 2 * minilm.WINDOW
+    for start in range(0, len(ids), minilm.WINDOW):
+        window = ids[start : start + minilm.WINDOW]
+        inputs = torch.tensor([[encoder.tokenizer.cls_token_id, *window, encoder.tokenizer.sep_token_id]])
+        with torch.no_grad():
+            full = eager(inputs, output_attentions=True).attentions[-1][0].mean(0)
+        want = full.mean(0)[1:-1] * len(full)
+        np.testing.assert_allclose(page.attention[start : start + len(window)], want, atol=2e-5)
+
+
+def test_a_page_without_a_text_layer_is_read_by_its_picture(encoder, tmp_path):
+    image = Image.new("RGB", (900, 300), "white")
+    font = ImageFont.load_default(size=48)
+    ImageDraw.Draw(image).text((40, 40), "quarterly revenue", fill="black", font=font)
+    ImageDraw.Draw(image).text((40, 160), "grew in Norway", fill="black", font=font)
+    words = minilm.read_words(Page("scan", image))
+    assert [w.text.lower() for w in words] == ["quarterly", "revenue", "grew", "in", "norway"]
+    for word in words:
+        left, top, right, bottom = word.box
+        ink = (
+            np.asarray(image.convert("L"))[int(top * 300) : int(bottom * 300), int(left * 900) : int(right * 900)] < 128
+        )
+        assert ink.mean() > 0.05
+    (page,) = encoder.encode_pages([Page("scan", image)])
+    assert len(page) >= 5
+
+
+def test_a_blank_page_is_refused_by_name(encoder, tmp_path):
+    canvas = Canvas(str(tmp_path / "blank.pdf"))
+    canvas.showPage()
+    canvas.save()
+    with pytest.raises(BadInput, match=r"page 'blank\.pdf#1' has no words"):
+        encoder.encode_pages(list(read_pages([tmp_path / "blank.pdf"])))
+    with pytest.raises(BadInput, match="a query needs words"):
+        encoder.encode_queries([" "])
+
+
+def test_other_weights_are_refused(tmp_path):
+    shutil.copytree(minilm.find_weights(), tmp_path / "w")
+    weights = bytearray((tmp_path / "w" / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (tmp_path / "w" / "model.safetensors").write_bytes(weights)
+    with pytest.raises(BadFile, match="is not all-MiniLM-L6-v2: its sha256 is"):
+        load_encoder("minilm", weights=str(tmp_path / "w"))
+    with pytest.raises(BadFile, match=r"holds no model\.safetensors"):
+        load_encoder("minilm", weights=str(tmp_path))

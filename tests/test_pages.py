@@ -1,0 +1,153 @@
+"""Files that people have: PDFs good and bad, pictures with one frame and many."""
+
+import io
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pypdfium2
+import pytest
+from PIL import Image
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
+
+from adamerge.errors import BadFile
+from adamerge.pages import count_pages, read_pages
+
+
+def make_pdf(path, pages=2, size=(300, 400), **more):
+    canvas = Canvas(str(path), pagesize=size, **more)
+    for i in range(pages):
+        canvas.drawString(30, size[1] - 40, f"revenue of page {i + 1}")
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def test_a_pdf_becomes_pages_with_pictures_and_words(tmp_path):
+    pages = list(read_pages([make_pdf(tmp_path / "report.pdf")], dpi=144))
+    assert [(p.id, p.source, p.number) for p in pages] == [
+        ("report.pdf#1", "report.pdf", 1),
+        ("report.pdf#2", "report.pdf", 2),
+    ]
+    assert pages[0].image.size == (600, 800)
+    assert pages[0].image.mode == "RGB"
+    assert [w.text for w in pages[1].words] == ["revenue", "of", "page", "2"]
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("crop", [False, True])
+def test_a_words_box_is_where_its_ink_is(tmp_path, rotation, crop):
+    document = pypdfium2.PdfDocument(make_pdf(tmp_path / "a.pdf", pages=1))
+    page = document[0]
+    page.set_rotation(rotation)
+    if crop:
+        page.set_cropbox(20, 100, 250, 390)
+    document.save(tmp_path / "b.pdf")
+    (page,) = read_pages([tmp_path / "b.pdf"])
+    ink = np.asarray(page.image.convert("L")) < 128
+    height, width = ink.shape
+    covered = np.zeros_like(ink)
+    for word in page.words:
+        left, top, right, bottom = word.box
+        assert 0 <= left < right <= 1
+        assert 0 <= top < bottom <= 1
+        covered[int(top * height) : int(bottom * height) + 2, int(left * width) : int(right * width) + 2] = True
+    assert ink.any()
+    assert covered[ink].mean() > 0.95
+    assert covered.mean() < 0.1
+
+
+def test_pictures_become_pages(tmp_path):
+    for i, name in enumerate(["a.png", "b.jpg", "c.webp"]):
+        Image.new("RGB" if i else "RGBA", (40 + i, 50)).save(tmp_path / name)
+    frames = [Image.new("L", (30, 20 + i)) for i in range(3)]
+    frames[0].save(tmp_path / "d.tiff", save_all=True, append_images=frames[1:])
+    pages = list(read_pages([tmp_path]))
+    assert [p.id for p in pages] == ["a.png", "b.jpg", "c.webp", "d.tiff#1", "d.tiff#2", "d.tiff#3"]
+    assert [p.image.size for p in pages] == [(40, 50), (41, 50), (42, 50), (30, 20), (30, 21), (30, 22)]
+    assert {p.image.mode for p in pages} == {"RGB"}
+    assert count_pages([tmp_path]) == 6
+
+
+def test_folders_and_globs_are_read_in_order(tmp_path):
+    (tmp_path / "sub").mkdir()
+    make_pdf(tmp_path / "sub" / "b.pdf", 1)
+    make_pdf(tmp_path / "a.pdf", 1)
+    (tmp_path / "notes.txt").write_text("not a page")
+    assert [p.id for p in read_pages([tmp_path])] == ["a.pdf#1", "sub/b.pdf#1"]
+    assert [p.id for p in read_pages([str(tmp_path / "**" / "*.pdf")])] == ["a.pdf#1", "b.pdf#1"]
+
+
+def test_pages_that_are_done_are_not_read_again(tmp_path):
+    pages = read_pages([make_pdf(tmp_path / "a.pdf", 3)], done={"a.pdf#1", "a.pdf#3"})
+    assert [p.id for p in pages] == ["a.pdf#2"]
+
+
+def encrypted(path):
+    make_pdf(path, encrypt=StandardEncryption("secret"))
+
+
+def bomb(path):
+    """One page of 200 x 200 inches: 30,000 x 30,000 pixels."""
+    make_pdf(path, 1, size=(14400, 14400))
+
+
+def picture_bomb(path):
+    Image.new("1", (20_000, 20_000)).save(path)
+
+
+def half(path):
+    buffer = io.BytesIO()
+    Image.effect_noise((300, 300), 50).save(buffer, "PNG")
+    path.write_bytes(buffer.getvalue()[:20_000])
+
+
+BAD = {
+    "secret.pdf": (encrypted, "secret.pdf is encrypted: remove its password first"),
+    "damaged.pdf": (lambda p: p.write_bytes(b"%PDF-1.7 and then nothing"), "damaged.pdf is damaged"),
+    "empty.pdf": (lambda p: p.write_bytes(b""), "empty.pdf is damaged"),
+    "bomb.pdf": (bomb, "bomb.pdf, page 1: 30000 x 30000 pixels is beyond 64,000,000"),
+    "bomb.png": (picture_bomb, "bomb.png"),
+    "half.png": (half, "half.png cannot be read as an image"),
+    "text.png": (lambda p: p.write_text("hello"), "text.png cannot be read as an image"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_named_and_can_be_passed_over(tmp_path, name):
+    write, words = BAD[name]
+    write(tmp_path / name)
+    make_pdf(tmp_path / "z.pdf", 1)
+    with pytest.raises(BadFile) as caught:
+        list(read_pages([tmp_path]))
+    assert words in str(caught.value)
+    bad = []
+    assert [p.id for p in read_pages([tmp_path], skip_bad=bad.append)] == ["z.pdf#1"]
+    assert [str(e) for e in bad] == [str(caught.value)]
+
+
+def test_what_is_not_there_is_said(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    for path, words in {
+        tmp_path / "nowhere.pdf": "does not exist",
+        tmp_path / "*.pdf": "matches no file",
+        tmp_path / "notes.txt": "is none of .jpeg",
+        tmp_path: "holds no pages",
+    }.items():
+        with pytest.raises(BadFile, match=words):
+            list(read_pages([path]))
+
+
+def test_memory_does_not_grow_with_the_pages(tmp_path):
+    make_pdf(tmp_path / "long.pdf", 600, size=(595, 842))
+    code = (
+        "import sys, resource; from adamerge.pages import read_pages\n"
+        "for i, p in enumerate(read_pages([sys.argv[1]], dpi=100)):\n"
+        "    if i in (50, 599): print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    out = subprocess.check_output([sys.executable, "-c", code, tmp_path / "long.pdf"], text=True)
+    early, late = map(int, out.split())
+    assert late < 1.2 * early
+    assert early > resource.getpagesize() / 1024
