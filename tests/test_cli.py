@@ -32,7 +32,7 @@ def source(tmp_path):
     pages = [random_page(30 + i, id=f"report#{i}") for i in range(5)]
     extra = np.ones((2, 16), np.float32)
     pages = [am.MultiVector(p.vectors, p.attention, extra, id=p.id) for p in pages]
-    am.write_vectors(tmp_path / "pages", pages, name="colqwen2.5", revision="abc")
+    am.write_vectors(tmp_path / "pages", pages, encoder={"name": "colqwen2.5", "revision": "abc"})
     return tmp_path / "pages"
 
 
@@ -182,10 +182,11 @@ def test_our_errors_are_one_line_and_nothing_is_written(tmp_path, options, array
 
 
 def test_debug_shows_where_an_error_came_from(tmp_path):
-    result = run("--debug", "info", tmp_path / "nowhere")
-    assert result.returncode == 1
-    assert "Traceback" in result.stderr
-    assert "BadFile" in result.stderr
+    for words in (["--debug", "info", tmp_path / "nowhere"], ["info", tmp_path / "nowhere", "--debug"]):
+        result = run(*words)
+        assert result.returncode == 1
+        assert "Traceback" in result.stderr
+        assert "BadFile" in result.stderr
 
 
 def test_out_must_not_lie_inside_in(source):
@@ -198,12 +199,36 @@ def test_out_must_not_lie_inside_in(source):
 
 def test_another_input_is_not_mixed_into_a_finished_folder(source, tmp_path):
     assert run("compress", source, "-o", tmp_path / "s").returncode == 0
-    am.write_vectors(
-        tmp_path / "other", [random_page(9, id=f"x{i}") for i in range(9)], name="colqwen2.5", revision="abc"
-    )
+    encoder = {"name": "colqwen2.5", "revision": "abc"}
+    am.write_vectors(tmp_path / "other", [random_page(9, id=f"x{i}") for i in range(9)], encoder=encoder)
     result = run("compress", tmp_path / "other", "-o", tmp_path / "s")
     assert result.returncode == 1
-    assert "holds page 'report#4' where" in result.stderr
+    assert "of source" in result.stderr
+    assert "cannot mix in" in result.stderr
+
+
+def test_an_input_that_changed_is_not_taken_for_the_one_before(tmp_path):
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        page = random_page(30, seed=len(name) if name == "x" else 5)
+        np.savez(tmp_path / name / "page.npz", vectors=page.vectors, attention=page.attention)
+    assert run("compress", tmp_path / "x" / "page.npz", "-o", tmp_path / "s").returncode == 0
+    result = run("compress", tmp_path / "y" / "page.npz", "-o", tmp_path / "s")
+    assert result.returncode == 1
+    assert "cannot mix in" in result.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(source, tmp_path):
+    command = f"{ADAMERGE} compress {source} -o {tmp_path / 's'} --json | head -1"
+    result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_an_empty_folder_of_vectors_has_its_facts(tmp_path):
+    am.write_vectors(tmp_path / "v", [])
+    assert lines(run("info", tmp_path / "v", "--json"))[0]["pages"] == 0
 
 
 def test_a_finished_run_may_be_run_again(source, tmp_path):

@@ -83,8 +83,7 @@ def test_a_cut_says_what_was_merged(n, c_min, seed):
 
 
 def test_groups_are_numbered_by_their_first_patch():
-    tree = Tree(np.array([[2, 3], [0, 4]], np.int32)[[0, 1]], np.array([0.1, 0.2]), np.array([0.9, 0.8]))
-    tree = Tree(np.array([[1, 2], [0, 3]], np.int32), tree.heights, tree.cosines)
+    tree = Tree(np.array([[1, 2], [0, 3]]), np.array([0.1, 0.2]), np.array([0.9, 0.8]))
     assert cut.groups(tree, 3).tolist() == [0, 1, 2]
     assert cut.groups(tree, 2).tolist() == [0, 1, 1]
     assert cut.groups(tree, Cut(2)).tolist() == [0, 0, 0]
@@ -96,9 +95,21 @@ def test_a_floor_is_a_cosine(c_min):
         cut.cliff(C, c_min)
 
 
+def test_the_door_of_cutting():
+    tree = link.ward(random_page(5, 4).vectors)
+    with pytest.raises(BadInput, match="sequence must be running-min or height or raw, got 'foo'"):
+        cut.cliff(tree, 0.5, "foo")
+    with pytest.raises(BadInput, match="c_min is a cosine"):
+        cut.cliff(tree, "high")
+    with pytest.raises(BadInput, match="a whole number of groups"):
+        cut.budget(tree, 2.5)
+    with pytest.raises(BadInput, match="SciPy's numbering"):
+        cut.groups(Tree(np.array([[0, 1], [2, 900]]), np.array([1.0, 2.0]), np.array([0.9, 0.5])), 1)
+
+
 def test_a_cut_beyond_the_tree_is_refused():
     tree = link.ward(random_page(3, 4).vectors)
     with pytest.raises(BadInput, match="a tree of 3 patches has 2 merges, the cut wants 3"):
         cut.groups(tree, Cut(3))
-    with pytest.raises(BadInput, match="at least one group"):
+    with pytest.raises(BadInput, match="at least one, got m=0"):
         cut.budget(tree, 0)

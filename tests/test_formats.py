@@ -158,6 +158,11 @@ BROKEN = {
     "ragged.parquet": (table(vectors=[[[1.0], [2.0, 3.0]]]), BadInput, "vectors must be rows of one length"),
     "flat.parquet": (table(vectors=[[1.0, 2.0]]), BadInput, "vectors must have shape (n, d), got (2,)"),
     "null.parquet": (table(vectors=[[[1.0, None]]]), BadInput, "vectors must be finite"),
+    "struct.parquet": (table(vectors=[{"a": 1.0}]), BadFile, "struct.parquet cannot be read"),
+    "text.parquet": (table(vectors=["hello"]), BadFile, "text.parquet cannot be read"),
+    "nothing.parquet": (table(vectors=pa.array([None], pa.list_(pa.list_(pa.float32())))), BadFile, "cannot be read"),
+    "grid.npz": (lambda p: np.savez(p, **FLAT, grid=[[1, 3]]), BadFile, "grid.npz cannot be read"),
+    "scalar.npz": (lambda p: np.savez(p, **FLAT | {"offsets": 3}), BadFile, "scalar.npz cannot be read"),
     "words.txt": (lambda p: p.write_text("hello"), BadFile, "has no suffix we read: .arrow"),
 }
 

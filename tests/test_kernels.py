@@ -148,6 +148,9 @@ def awkward(kind, n, d, rng):
         vectors = rng.integers(-2, 3, size=(n, d)).astype(float)
     elif kind == "twins":
         vectors = rng.normal(size=(1 + n // 5, d))[rng.integers(1 + n // 5, size=n)]
+    elif kind == "close crowds":
+        crowds = 1 + 10.0 ** rng.uniform(-6, -3) * rng.normal(size=(3, d))
+        vectors = np.repeat(crowds, 1 + n // 3, axis=0)[:n] + 10.0 ** rng.uniform(-9, -5) * rng.normal(size=(n, d))
     elif kind == "near twins":
         vectors = rng.normal(size=(1 + n // 6, d))[rng.integers(1 + n // 6, size=n)]
         vectors += 10.0 ** rng.uniform(-9, -1) * rng.normal(size=(n, d))
@@ -159,7 +162,7 @@ def awkward(kind, n, d, rng):
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.sampled_from(["lattice", "twins", "near twins", "signs"]),
+    st.sampled_from(["lattice", "twins", "near twins", "close crowds", "signs"]),
     st.integers(1, 45),
     st.integers(1, 6),
     st.integers(0, 10**6),
@@ -246,6 +249,22 @@ def test_every_level_gives_the_same_tree():
         np.testing.assert_allclose(cosines, trees[0][2], rtol=1e-12, atol=1e-14)
 
 
+@every_level
+def test_groups_that_lie_close_together_are_told_apart(level):
+    """The error of a float32 distance grows with the groups it is between; so must the referee's attention."""
+    rng = np.random.default_rng(2)
+    vectors = np.repeat(1 + 3e-4 * rng.normal(size=(3, 2)), 3, axis=0).astype(np.float32)
+    np.testing.assert_allclose(_native.ward(vectors, level=level)[1][-2:], [1.47e-5, 4.04e-4], rtol=0.01)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        crowds = rng.normal(size=128) + 3e-3 * rng.normal(size=(12, 128))
+        vectors = (np.repeat(crowds, 30, axis=0) + 1e-4 * rng.normal(size=(360, 128))).astype(np.float32)
+        merges, heights, _ = _native.ward(vectors, level=level)
+        want = linkage(unit(vectors), "ward")
+        np.testing.assert_allclose(heights, want[:, 2], rtol=1e-7)
+        assert partitions(merges) == partitions(want[:, :2])
+
+
 def test_an_instruction_set_this_machine_lacks_is_refused():
     with pytest.raises(ValueError, match="no instruction set 'mmx'"):
         _native.ward(np.ones((2, 2), np.float32), level="mmx")
@@ -256,3 +275,6 @@ def test_a_kernel_does_not_reach_beyond_its_arrays():
         _native.pool(np.ones((2, 2), np.float32), np.array([0, 5], np.int32), None, 1)
     with pytest.raises(ValueError, match="made"):
         _native.groups(np.array([[0, 1]], np.int32), 2)
+    for node in (-5000, 4, 900_000_000):
+        with pytest.raises(ValueError, match="merge t joins nodes below"):
+            _native.groups(np.array([[0, 1], [2, node]], np.int32), 2)

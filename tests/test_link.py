@@ -1,3 +1,4 @@
+import subprocess
 import sys
 import threading
 
@@ -87,6 +88,8 @@ def test_a_page_beyond_memory_is_refused_before_it_is_tried():
         ([1.0, 2.0], BadShape, "vectors must have shape (n, d), got (2,)"),
         ([[1.0, float("nan")]], BadInput, "vectors must be finite: nan at [0, 1]"),
         ([["a", "b"]], BadDtype, "vectors must hold real numbers"),
+        (np.ones((0, 4)), BadShape, "at least one vector of one dimension, got shape (0, 4)"),
+        (np.ones((3, 0)), BadShape, "got shape (3, 0)"),
     ],
 )
 def test_what_cannot_be_linked_is_refused(vectors, error, words):
@@ -95,5 +98,20 @@ def test_what_cannot_be_linked_is_refused(vectors, error, words):
     assert words in str(caught.value)
 
 
-def test_free_memory_is_less_than_the_machine_has():
-    assert 0 < link._free_memory() < sys.maxsize
+def test_an_unknown_linkage_is_refused():
+    with pytest.raises(BadInput, match="linkage must be euclidean or condensed or rows, got 'average'"):
+        link.ward(np.eye(3), linkage="average")
+
+
+def test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed():
+    code = """
+import resource, numpy as np
+from adamerge.compress import link
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+try:
+    link.ward(np.random.default_rng(0).normal(size=(30_000, 2)))
+except MemoryError as error:
+    print(type(error).__name__, error)
+"""
+    said = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert said.startswith("TooLarge linking 30,000 patches needs 4.")

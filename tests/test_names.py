@@ -50,6 +50,13 @@ def test_methods_are_values():
     assert str(am.DocPruner(k=-0.25)) != str(am.DocPruner(k=0.25))
 
 
+def test_whole_numbers_are_exact_and_zero_has_no_sign():
+    assert am.parse_method(str(am.Random(seed=2**53 + 1))).seed == 2**53 + 1
+    assert str(am.DocPruner(k=-0.0)) == str(am.DocPruner(k=0.0)) == "docpruner:k=0"
+    with pytest.raises(BadInput, match="k must be a number"):
+        am.DocPruner(k=10**400)
+
+
 def test_spaces_and_case_of_none_do_not_matter():
     assert am.parse_method(" adamerge: k=None , c_min=0.8") == am.AdaMerge(k=None, c_min=0.8)
 

@@ -38,9 +38,9 @@ def test_a_patch_alone_in_its_group_keeps_its_vector_to_the_bit():
     np.testing.assert_array_equal(pool.weighted(vectors, np.arange(500), attention), vectors)
 
 
-@pytest.mark.parametrize("groups", [[0, 0, 2, 2], [-1, -1, -1, -1], [1, 1, 1, 1], [-2, 0, 0, 0]])
+@pytest.mark.parametrize("groups", [[0, 0, 2, 2], [-1, -1, -1, -1], [1, 1, 1, 1], [-2, 0, 0, 0], [2**32, 0, 1, 2]])
 def test_groups_without_gaps_are_expected(groups):
-    with pytest.raises(BadInput, match=r"groups must be 0 \.\. m-1"):
+    with pytest.raises(BadInput, match=r"groups must be (0 \.\. m-1|-1 \.\. n-1)"):
         pool.mean(VECTORS, groups)
 
 

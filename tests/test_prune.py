@@ -54,6 +54,11 @@ def test_constant_attention_keeps_all(n, value):
     assert prune.by_attention(np.full(n, value), 0.0).all()
 
 
+def test_attention_that_is_constant_but_for_rounding_keeps_all():
+    noise = 1e-7 * np.random.default_rng(0).normal(size=747)
+    assert prune.by_attention((1 / 747 * (1 + noise)).astype(np.float32), -0.25).all()
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.floats(-2, 2), st.floats(1e-3, 1e3))
 def test_scaling_attention_changes_nothing(values, k, scale):
     attention = np.array(values, np.float32)
@@ -76,6 +81,15 @@ def test_a_random_choice_keeps_its_share_and_follows_its_seed():
 def test_a_threshold_must_be_finite(k):
     with pytest.raises(BadInput, match="k must be a finite number"):
         prune.by_attention([1, 2], k)
+
+
+def test_the_door_of_pruning():
+    for attention, words in [([], "at least one value"), ([1, -1], "must not be negative: -1.0 at [1]")]:
+        with pytest.raises(BadInput) as caught:
+            prune.by_attention(attention, 0.0)
+        assert words in str(caught.value)
+    with pytest.raises(BadInput, match="stats must be iqr or plain, got 'foo'"):
+        prune.by_attention([1, 2], 0.0, stats="foo")
 
 
 def test_attention_is_one_row():

@@ -69,10 +69,22 @@ def test_somebody_elses_method_that_fails_is_named_with_its_page():
 
 
 def test_a_bad_call_is_refused_before_the_first_page():
-    with pytest.raises(BadInput, match="workers must be at least 1, got 0"):
+    with pytest.raises(BadInput, match="workers must be a whole number, at least 1, got 0"):
         am.compress_pages([], workers=0)
     with pytest.raises(LookupError, match="no method"):
         am.compress_pages([], "nonsense")
+
+
+def test_arrays_and_pairs_are_pages_too_and_are_named_by_their_number():
+    page = random_page(9)
+    pages = [page.vectors, (page.vectors, page.attention), page]
+    small = list(am.compress_pages(pages, "sem-cluster:m=3"))
+    for one in small:
+        np.testing.assert_array_equal(one.vectors, small[0].vectors)
+    with pytest.raises(BadInput, match="page '1': vectors must be finite"):
+        list(am.compress_pages([page.vectors, np.full((2, 2), np.nan)], "identity"))
+    with pytest.raises(BadInput, match=r"whole number, at least 1, got 1\.5"):
+        am.compress_pages([], workers=1.5)
 
 
 def test_no_pages_are_no_pages():

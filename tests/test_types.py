@@ -75,8 +75,9 @@ BAD = {
     "nan attention": ({"attention": [1, NAN, 3]}, BadInput, "attention must be finite: nan at [1]"),
     "narrow extra": ({"extra": np.ones((2, 2))}, BadShape, "extra must be as wide as vectors: (2, 2) beside (3, 3)"),
     "inf extra": ({"extra": [[1, 2, INF]]}, BadInput, "extra must be finite"),
-    "small grid": ({"grid": (1, 2)}, BadShape, "grid must have one cell per patch: 3 patches, grid 1 x 2"),
-    "negative grid": ({"grid": (-1, -3)}, BadShape, "3 patches, grid -1 x -3"),
+    "small grid": ({"grid": (1, 2)}, BadShape, "one cell per patch: 3 patches, grid (1, 2)"),
+    "negative grid": ({"grid": (-1, -3)}, BadShape, "3 patches, grid (-1, -3)"),
+    "long grid": ({"grid": (1, 3, 1)}, BadShape, "grid must be (rows, columns)"),
     "few boxes": ({"boxes": np.ones((2, 4))}, BadShape, "boxes must have shape (3, 4), one per patch, got (2, 4)"),
 }
 

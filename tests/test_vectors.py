@@ -45,7 +45,7 @@ def small_shards(monkeypatch):
 def test_pages_come_back_as_they_were_written(tmp_path_factory, sizes, dtype, start):
     folder = tmp_path_factory.mktemp("folder") / "v"
     pages = [full_page(n, f"página #{i}") for i, n in enumerate(sizes)]
-    assert am.write_vectors(folder, pages, dtype=dtype, name="test", revision="abc") == len(pages)
+    assert am.write_vectors(folder, pages, dtype=dtype, encoder={"name": "test", "revision": "abc"}) == len(pages)
     back = list(am.read_vectors(folder, start))
     assert len(back) == len(pages[start:])
     for got, want in zip(back, pages[start:], strict=True):
@@ -180,6 +180,40 @@ def test_a_half_written_file_of_a_killed_run_is_cleared_away(tmp_path, small_sha
     assert [p.id for p in am.read_vectors(tmp_path / "v")] == list("012345")
 
 
+def test_a_run_killed_before_its_first_manifest_goes_on(tmp_path):
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v" / "manifest.tmp").write_text("{")
+    assert am.write_vectors(tmp_path / "v", [random_page(4)]) == 1
+
+
+def test_a_file_of_somebody_elses_is_not_cleared_away(tmp_path):
+    (tmp_path / "thesis.tmp").write_text("years of work")
+    with pytest.raises(BadFile, match="is not empty"):
+        am.write_vectors(tmp_path, [random_page(4)])
+    assert (tmp_path / "thesis.tmp").exists()
+
+
+def test_other_pages_are_not_taken_for_those_on_disk(tmp_path):
+    am.write_vectors(tmp_path / "v", [random_page(4, id=f"p{i}") for i in (1, 2)])
+    with pytest.raises(Mixture, match="holds page 'p1' where there is 'p7' now"):
+        am.write_vectors(tmp_path / "v", [random_page(4, id=f"p{i}") for i in (7, 8, 9)])
+    with pytest.raises(Mixture, match="holds page 'p2' where there is nothing now"):
+        am.write_vectors(tmp_path / "v", [random_page(4, id="p1")])
+    assert am.write_vectors(tmp_path / "v", [random_page(4, id=f"p{i}") for i in (1, 2, 3)]) == 3
+    assert [p.id for p in am.read_vectors(tmp_path / "v")] == ["p1", "p2", "p3"]
+
+
+def test_compressed_pages_are_written_as_they_come(tmp_path):
+    pages = [random_page(20, id=str(i)) for i in range(3)]
+    assert am.write_vectors(tmp_path / "v", am.compress_pages(pages, "docpruner:k=0"), dtype=np.float32) == 3
+    assert [p.method for p in am.read_compressed(tmp_path / "v")] == ["docpruner:k=0"] * 3
+    mixed = [am.compress(pages[0], method="identity"), am.compress(pages[1])]
+    with pytest.raises(
+        Mixture, match=r"page '1' was made by adamerge:k=-0\.25,c_min=0\.7, the folder is for pages made by id"
+    ):
+        am.write_vectors(tmp_path / "w", mixed)
+
+
 @pytest.fixture
 def folder(tmp_path):
     am.write_vectors(tmp_path / "v", [random_page(20, id=str(i)) for i in range(4)])
@@ -195,6 +229,15 @@ def test_a_shard_cut_short_is_refused_by_name(folder, keep):
     whole = shard_of(folder).read_bytes()
     shard_of(folder).write_bytes(whole[: keep if isinstance(keep, int) else int(keep * len(whole))])
     with pytest.raises(Damaged, match=r"shard-00000\.safetensors cannot be read"):
+        list(am.read_vectors(folder))
+
+
+def test_a_count_that_changed_is_noticed(folder):
+    text = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(
+        text.replace('"pages": 4', '"pages": 5').replace('safetensors": 4', 'safetensors": 5')
+    )
+    with pytest.raises(Damaged, match="holds 4 pages, the manifest counts 5"):
         list(am.read_vectors(folder))
 
 
@@ -220,6 +263,10 @@ def test_a_missing_shard_is_refused_by_name(folder):
         ("{", Damaged, "manifest.json cannot be read"),
         ("[]", Damaged, "manifest.json cannot be read"),
         ('{"version": 1, "colour": "blue"}', Damaged, "unexpected keyword argument 'colour'"),
+        ('{"version": 1, "pages": 99, "shards": {"shard-00000.safetensors": 4}}', Damaged, "its numbers do not agree"),
+        ('{"version": 1, "dtype": "int4"}', Damaged, "its numbers do not agree"),
+        ('{"version": 1, "pages": 1, "shards": []}', Damaged, "cannot be understood"),
+        ('{"version": 1, "encoder": null}', Damaged, "its numbers do not agree"),
         ("", Damaged, "manifest.json cannot be read"),
     ],
 )
@@ -236,7 +283,7 @@ def test_a_folder_refuses_pages_made_otherwise(folder):
     with pytest.raises(
         Mixture, match=r"holds pages of no named encoder \+ no compression in float16; cannot mix in col"
     ):
-        am.write_vectors(folder, [random_page(4)], name="colqwen2.5")
+        am.write_vectors(folder, [random_page(4)], encoder={"name": "colqwen2.5"})
     with pytest.raises(Mixture, match="in float32"):
         am.write_vectors(folder, [random_page(4)], dtype="float32")
     with pytest.raises(Mixture, match=r"cannot mix in .* adamerge:k=0"):
@@ -288,5 +335,7 @@ def test_numbers_beyond_float16_are_refused_before_they_become_infinite(tmp_path
     with pytest.raises(BadInput, match=r"page 'big' holds 1e\+06, beyond float16: store it as float32"):
         am.write_vectors(tmp_path / "v", [page])
     assert am.write_vectors(tmp_path / "v", [page], dtype="float32") == 1
+    with pytest.raises(BadInput, match="row 0 of page 'tiny' is too small for float16 and would vanish"):
+        am.write_vectors(tmp_path / "t", [am.MultiVector(np.array([[1e-9, 0.0]]), id="tiny")])
     with pytest.raises(BadInput, match="stored as float16 or float32, got 'int8'"):
         am.write_vectors(tmp_path / "w", [page], dtype="int8")

@@ -3,7 +3,7 @@
 NumPy arrays, lists and torch tensors of any dtype and device come in; torch is never imported.
 """
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -27,17 +27,49 @@ def floats(values: ArrayLike, what: str, rank: int) -> Floats:
     return _frozen(_finite(array, what), np.float32)
 
 
+def weights(values: ArrayLike, what: str) -> Floats:
+    """`values` as a read-only float32 array (n,), n >= 1, of numbers >= 0."""
+    array = floats(values, what, rank=1)
+    if not len(array):
+        raise BadShape(f"{what} must have at least one value, got shape {array.shape}")
+    if array.min() < 0:
+        first = int((array < 0).argmax())
+        raise BadInput(f"{what} must not be negative: {array[first]} at [{first}] of shape {array.shape}")
+    return array
+
+
+def one_of(value: object, choices: Any, what: str) -> None:
+    """Refuse a word that is none of a Literal's."""
+    if value not in get_args(choices):
+        raise BadInput(f"{what} must be {' or '.join(get_args(choices))}, got {value!r}")
+
+
+def directions(values: ArrayLike, what: str) -> Floats:
+    """`values` as a read-only float32 array (n, d), n and d >= 1, without rows of zeros."""
+    array = floats(values, what, rank=2)
+    if array.size == 0:
+        raise BadShape(f"a page needs at least one vector of one dimension, got shape {array.shape}")
+    if len(zero := zero_rows(array)):
+        raise BadInput(
+            f"row {zero[0]} of {what} {array.shape} is all zeros and has no direction ({len(zero)} such): "
+            f"padding? keep only the rows that the attention mask marks as real"
+        )
+    return array
+
+
 def zero_rows(vectors: Floats) -> Ints:
     """Indices of the rows that are all zeros: few begin with a zero, so few are looked at."""
     suspects = np.flatnonzero(vectors[:, 0] == 0)
     return suspects[~vectors[suspects].any(axis=1)].astype(np.int32)
 
 
-def groups(values: ArrayLike, what: str = "groups") -> Ints:
+def groups(values: ArrayLike) -> Ints:
     """`values` as a read-only, contiguous int32 array of rank 1."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise BadShape(f"{what} must be integers of shape (n,), got {array.dtype} of shape {array.shape}")
+        raise BadShape(f"groups must be integers of shape (n,), got {array.dtype} of shape {array.shape}")
+    if len(array) and not -1 <= array.min() <= array.max() < len(array):
+        raise BadInput(f"groups must be -1 .. n-1, got {array.min()} .. {array.max()} for {len(array)} patches")
     return _frozen(array, np.int32)
 
 

@@ -15,12 +15,11 @@ from adamerge.compress.names import METHODS, Method, as_text, options, parse_met
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import ENCODERS, load_encoder
 from adamerge.encoders.encode import encode_files
-from adamerge.errors import AdamergeError, BadInput, Mixture
+from adamerge.errors import AdamergeError, BadInput
 from adamerge.pages import DPI, count_pages
 from adamerge.types import MultiVector
-from adamerge.vectors import Shards, Writer, open_shards, read_manifest, read_vectors
-from adamerge.vectors.manifest import NAME
-from adamerge.vectors.shards import DTYPES
+from adamerge.vectors import Shards, Writer, fingerprint, open_shards, read_manifest, read_vectors
+from adamerge.vectors.manifest import DTYPES, NAME
 
 T = TypeVar("T")
 SHOWN = 20  # pages printed in a table; --json has them all
@@ -29,10 +28,17 @@ SHOWN = 20  # pages printed in a table; --json has them all
 class Verbs(click.Group):
     """Turns our errors into one line and exit code 1; a traceback comes only with --debug."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take --debug wherever it stands."""
+        return super().parse_args(ctx, ["--debug"] * ("--debug" in args) + [a for a in args if a != "--debug"])
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:  # the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
         except (AdamergeError, OSError) as error:
             if ctx.params.get("debug"):
                 raise
@@ -174,10 +180,8 @@ def _compress(source: Path, folder: Path, method: Method, workers: int | None, d
     if first is None:
         raise BadInput(f"{source} holds no pages")
     encoder = read_manifest(source).encoder if (source / NAME).exists() else {}
-    with Writer(folder, dtype=dtype, method=str(method), **encoder) as out:
-        pages = read_vectors(source, max(out.done - 1, 0))
-        if out.done and (there := out.last_id()) != (here := next(pages).id):
-            raise Mixture(f"{folder} holds page '{there}' where {source} has '{here}': choose another folder")
+    with Writer(folder, dtype=dtype, method=str(method), encoder=encoder, source=fingerprint(source)) as out:
+        pages = read_vectors(source, out.done)
         for small in _progress(compress_pages(pages, method, workers), _count(source), out.done):
             out.add(small)
 

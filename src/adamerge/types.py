@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 
 from adamerge import arrays
 from adamerge.arrays import ArrayLike, Doubles, Floats, Ints
-from adamerge.errors import BadInput, BadShape
+from adamerge.errors import BadShape
 
 NAN = float("nan")
 
@@ -54,7 +54,8 @@ class MultiVector:
 
     def __post_init__(self) -> None:
         """Check and convert every field."""
-        self._set("vectors", _vectors(self.vectors))
+        self._set("vectors", arrays.directions(self.vectors, "vectors"))
+        self._set("id", str(self.id))
         n, d = self.vectors.shape
         if self.attention is not None:
             self._set("attention", _attention(self.attention, n))
@@ -150,30 +151,15 @@ class Compressed:
         return (self.vectors.size + extra) * np.dtype(dtype).itemsize
 
 
-def _vectors(values: ArrayLike) -> Floats:
-    vectors = arrays.floats(values, "vectors", rank=2)
-    if vectors.size == 0:
-        raise BadShape(f"a page needs at least one vector of one dimension, got shape {vectors.shape}")
-    if len(zero := arrays.zero_rows(vectors)):
-        raise BadInput(
-            f"row {zero[0]} of vectors {vectors.shape} is all zeros and has no direction ({len(zero)} such): "
-            f"padding? keep only the rows that the attention mask marks as real"
-        )
-    return vectors
-
-
 def _attention(values: ArrayLike, n: int) -> Floats:
-    attention = arrays.floats(values, "attention", rank=1)
+    attention = arrays.weights(values, "attention")
     if len(attention) != n:
         raise BadShape(f"attention must have one value per patch: {n} patches, attention of shape {attention.shape}")
-    if attention.min() < 0:
-        first = int((attention < 0).argmax())
-        raise BadInput(f"attention must not be negative: {attention[first]} at [{first}] of shape {attention.shape}")
     return attention
 
 
 def _grid(values: tuple[int, int], n: int) -> tuple[int, int]:
-    rows, columns = (int(v) for v in values)
-    if rows * columns != n or rows < 1:
-        raise BadShape(f"grid must have one cell per patch: {n} patches, grid {rows} x {columns}")
-    return rows, columns
+    sizes = tuple(int(v) for v in values)
+    if len(sizes) != 2 or sizes[0] * sizes[1] != n or sizes[0] < 1:
+        raise BadShape(f"grid must be (rows, columns), one cell per patch: {n} patches, grid {sizes}")
+    return sizes[0], sizes[1]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from adamerge import kernels
+from adamerge import arrays, kernels
 from adamerge.arrays import Doubles, Ints
 from adamerge.errors import BadInput
 from adamerge.types import NAN, Cut, Tree
@@ -25,6 +25,7 @@ def cosines(tree: Tree | Doubles, sequence: Sequence = "running-min") -> Doubles
     """
     if not isinstance(tree, Tree):
         return np.asarray(tree, np.float64)
+    arrays.one_of(sequence, Sequence, "sequence")
     if sequence == "height":
         return 1 - tree.heights**2 / 2
     return np.minimum.accumulate(tree.cosines) if sequence == "running-min" else tree.cosines
@@ -55,10 +56,10 @@ def floor(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "runnin
 
 def budget(tree: Tree | Doubles, m: int, sequence: Sequence = "running-min") -> Cut:
     """Merge until m groups are left; a tree of fewer patches stays as it is."""
-    if m < 1:
-        raise BadInput(f"a page needs at least one group, got m={m}")
+    if not isinstance(m, int | np.integer) or m < 1:
+        raise BadInput(f"a page needs a whole number of groups, at least one, got m={m}")
     c = cosines(tree, sequence)
-    return _after(c, max(len(c) + 1 - m, 0))
+    return _after(c, max(len(c) + 1 - int(m), 0))
 
 
 def groups(tree: Tree, cut: Cut | int) -> Ints:
@@ -66,7 +67,10 @@ def groups(tree: Tree, cut: Cut | int) -> Ints:
     made = cut.merges if isinstance(cut, Cut) else budget(tree, cut).merges
     if made >= len(tree):
         raise BadInput(f"a tree of {len(tree)} patches has {len(tree) - 1} merges, the cut wants {made}")
-    return kernels.groups(tree.merges, made)
+    try:
+        return kernels.groups(np.ascontiguousarray(tree.merges, np.int32), made)
+    except ValueError as error:
+        raise BadInput(f"the merges of a tree must be in SciPy's numbering: {error}") from None
 
 
 def _after(c: Doubles, merges: int) -> Cut:
@@ -77,6 +81,6 @@ def _after(c: Doubles, merges: int) -> Cut:
 
 
 def _floor(c_min: float) -> float:
-    if not -1 <= c_min <= 1:
+    if not isinstance(c_min, int | float | np.number) or not -1 <= c_min <= 1:
         raise BadInput(f"c_min is a cosine, -1 <= c_min <= 1, got {c_min}")
     return c_min

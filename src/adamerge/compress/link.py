@@ -1,13 +1,16 @@
 """vectors -> merge tree: (n, d) -> Tree."""
 
 import os
+import resource
+import sys
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from adamerge import arrays, kernels
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.errors import BadInput, TooLarge
+from adamerge.errors import TooLarge
 from adamerge.types import Tree
 
 Linkage = Literal["euclidean", "condensed", "rows"]
@@ -24,14 +27,18 @@ def ward(vectors: ArrayLike, linkage: Linkage = "euclidean") -> Tree:
              for observations (colpali-engine, Light-ColPali); its cosines are those of such rows
     returns  the tree of n patches. A centroid of zero has cosine 0; with ties, the first of the equal pairs joins
     """
-    rows = arrays.floats(vectors, "vectors", rank=2)
+    rows = arrays.directions(vectors, "vectors")
+    arrays.one_of(linkage, Linkage, "linkage")
     n, d = rows.shape
-    if len(zero := arrays.zero_rows(rows)):
-        raise BadInput(f"row {zero[0]} of vectors {rows.shape} is all zeros and has no direction: drop it")
-    _check_memory(n, d if linkage == "euclidean" else n, doubles=linkage != "euclidean")
-    if linkage == "rows":
-        return Tree(*kernels.ward(1 - kernels.gram(_unit(rows)), unit=False))
-    return Tree(*kernels.ward(rows, condensed=linkage == "condensed"))
+    need = kernels.ward_bytes(n, d if linkage == "euclidean" else n) * (1 if linkage == "euclidean" else 2)
+    if need > 2**24 and need > _free_memory():  # for a page of 16 MB it is not worth asking
+        raise _too_large(n, need)
+    try:
+        if linkage == "rows":
+            return Tree(*kernels.ward(1 - kernels.gram(_unit(rows)), unit=False))
+        return Tree(*kernels.ward(rows, condensed=linkage == "condensed"))
+    except MemoryError:  # a limit that nobody told us of
+        raise _too_large(n, need) from None
 
 
 def _unit(rows: Floats) -> Floats:
@@ -39,19 +46,34 @@ def _unit(rows: Floats) -> Floats:
     return np.ascontiguousarray(rows / lengths, np.float32)
 
 
-def _check_memory(n: int, d: int, doubles: bool) -> None:
-    need = kernels.ward_bytes(n, d) * (2 if doubles else 1)
-    if need > 2**24 and need > (free := _free_memory()):  # a page of 16 MB is not worth the question
-        raise TooLarge(
-            f"linking {n:,} patches needs {need / 1e9:.1f} GB, {free / 1e9:.1f} GB are free: "
-            f"prune more (a higher k), or split the page"
-        )
+def _too_large(n: int, need: int) -> TooLarge:
+    return TooLarge(
+        f"linking {n:,} patches needs {need / 1e9:.1f} GB, {_free_memory() / 1e9:.1f} GB are free: "
+        f"prune more (a higher k), or split the page"
+    )
 
 
 def _free_memory() -> int:
-    """Bytes this process may still take: what Linux calls available, else all that the machine has."""
+    """Bytes this process may still take: the least of what the machine has, its container and its own limit allow."""
+    return min(_machine(), _container(), _own_limit())
+
+
+def _machine() -> int:
     try:
         with open("/proc/meminfo") as lines:
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container() -> int:
+    try:
+        limit, used = (Path("/sys/fs/cgroup", f"memory.{name}").read_text() for name in ("max", "current"))
+        return int(limit) - int(used)
+    except (OSError, ValueError):  # none, or "max"
+        return sys.maxsize
+
+
+def _own_limit() -> int:
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit

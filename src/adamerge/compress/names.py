@@ -111,17 +111,20 @@ def _value(what: str, kind: Any, value: Any) -> Any:
         raise BadInput(f"{what} must be {' or '.join(map(as_text, choices))}, got {value!r}")
     if said is None and type(None) in allowed:
         return None
-    number = _number(said)
-    if math.isfinite(number) and (float in allowed or number == int(number)):
-        return number if float in allowed else int(number)
+    if float not in allowed and isinstance(number := _number(said, int), int):
+        return number
+    if float in allowed and math.isfinite(number := _number(said, float)):
+        return number + 0.0  # -0.0 and 0.0 are one value and have one name
     expected = "a number" if float in allowed else "a whole number"
     raise BadInput(f"{what} must be {expected}{' or none' * (len(allowed) > 1)}, got {value!r}")
 
 
-def _number(value: Any) -> float:
+def _number(value: Any, kind: type) -> Any:
+    """`value` as an int or float without loss, nan if it is none."""
     try:
-        return math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(value, bool) else kind(value)
+        return number if isinstance(value, str) or number == value else math.nan
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 

@@ -30,9 +30,9 @@ def weighted(vectors: ArrayLike, groups: ArrayLike, attention: ArrayLike, unit: 
     The rest as in mean().
     """
     rows, numbers = _matched(vectors, groups)
-    weights = arrays.floats(attention, "attention", rank=1)
-    if len(weights) != len(rows) or weights.min(initial=0) < 0:
-        raise BadShape(f"attention must have one value >= 0 per patch: {len(rows)} patches, shape {weights.shape}")
+    weights = arrays.weights(attention, "attention")
+    if len(weights) != len(rows):
+        raise BadShape(f"attention must have one value per patch: {len(rows)} patches, shape {weights.shape}")
     return kernels.pool(rows, numbers, weights, _count(numbers), unit)
 
 

@@ -26,10 +26,11 @@ def by_attention(attention: ArrayLike, k: float, stats: Stats = "iqr") -> Bools:
     returns    (n,)  at least one True: if nothing exceeds tau the most attended patch stays; constant attention
                tells nothing and keeps all
     """
-    alpha = arrays.floats(attention, "attention", rank=1).astype(np.float64)
+    alpha = arrays.weights(attention, "attention").astype(np.float64)
+    arrays.one_of(stats, Stats, "stats")
     if not math.isfinite(k):
         raise BadInput(f"k must be a finite number, got {k} (k=None skips pruning)")
-    if alpha.max() == alpha.min():
+    if alpha.max() - alpha.min() <= ROUNDING * alpha.max():
         return np.ones(len(alpha), bool)
     tau = _threshold(_clipped(alpha) if stats == "iqr" else alpha, k)
     keep: Bools = alpha - tau > ROUNDING * np.maximum(alpha, abs(tau))

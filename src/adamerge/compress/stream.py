@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from adamerge.arrays import ArrayLike
 from adamerge.compress.names import Method, as_method
@@ -29,21 +30,23 @@ def compress(
 
 
 def compress_pages(
-    pages: Iterable[MultiVector], method: Method | str = "adamerge", workers: int | None = None
+    pages: Iterable[MultiVector | ArrayLike], method: Method | str = "adamerge", workers: int | None = None
 ) -> Iterator[Compressed]:
     """Compress pages lazily and in order, on `workers` threads (default: one per core).
+
+    A page is a MultiVector, its vectors, or a pair of vectors and attention.
 
     Any iterable goes, also one without end: at most 8 pages per worker are held. An error names its page, comes
     after the pages before it, and ends the run.
     """
     workers = workers if workers is not None else _cores()
-    if workers < 1:
-        raise BadInput(f"workers must be at least 1, got {workers}")
-    return _in_order(iter(pages), as_method(method), workers)
+    if not isinstance(workers, int) or workers < 1:
+        raise BadInput(f"workers must be a whole number, at least 1, got {workers!r}")
+    return _in_order(enumerate(pages), as_method(method), workers)
 
 
 def _in_order(
-    pages: Iterator[MultiVector], method: Callable[[MultiVector], Compressed], workers: int
+    pages: Iterator[tuple[int, Any]], method: Callable[[MultiVector], Compressed], workers: int
 ) -> Iterator[Compressed]:
     pool = ThreadPoolExecutor(workers, thread_name_prefix="adamerge")
     pending: deque[Future[list[Compressed | AdamergeError]]] = deque()
@@ -63,9 +66,9 @@ def _in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _take(pages: Iterator[MultiVector]) -> tuple[list[MultiVector], Exception | None]:
+def _take(pages: Iterator[tuple[int, Any]]) -> tuple[list[tuple[int, Any]], Exception | None]:
     """The next pages, and why there are no more: an error of the source must wait for the pages before it."""
-    chunk: list[MultiVector] = []
+    chunk: list[tuple[int, Any]] = []
     try:
         while len(chunk) < CHUNK:
             chunk.append(next(pages))
@@ -74,19 +77,28 @@ def _take(pages: Iterator[MultiVector]) -> tuple[list[MultiVector], Exception | 
     return chunk, None
 
 
-def _work(method: Callable[[MultiVector], Compressed], chunk: list[MultiVector]) -> list[Compressed | AdamergeError]:
-    """Each page compressed, up to the first that fails, which leaves an error with its name."""
+def _work(
+    method: Callable[[MultiVector], Compressed], chunk: list[tuple[int, Any]]
+) -> list[Compressed | AdamergeError]:
+    """Each page compressed, up to the first that fails, which leaves an error with its name or number."""
     outcomes: list[Compressed | AdamergeError] = []
-    for page in chunk:
+    for number, page in chunk:
+        name = f"page '{getattr(page, 'id', '') or number}'"
         try:
-            outcomes.append(method(page))
+            outcomes.append(method(_page(page)))
         except AdamergeError as error:
-            return [*outcomes, type(error)(f"page '{page.id}': {error}")]
+            return [*outcomes, type(error)(f"{name}: {error}")]
         except Exception as error:
-            failed = PageFailed(f"page '{page.id}': {type(error).__name__}: {error}")
+            failed = PageFailed(f"{name}: {type(error).__name__}: {error}")
             failed.__cause__ = error
             return [*outcomes, failed]
     return outcomes
+
+
+def _page(given: Any) -> MultiVector:
+    if isinstance(given, MultiVector):
+        return given
+    return MultiVector(*given) if isinstance(given, tuple) else MultiVector(given)
 
 
 def _cores() -> int:

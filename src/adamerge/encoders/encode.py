@@ -27,7 +27,7 @@ def encode_files(
     never stopped.
     """
     about: dict[str, Any] = encoder.about | {"batch size": batch_size, "dpi": dpi}
-    with Writer(out, **about) as folder:
+    with Writer(out, encoder=about) as folder:
         done = frozenset(folder.ids())
         for batch in _batches(read_pages(paths, dpi, skip_bad, done), batch_size):
             encoded = _encode(encoder, batch, skip_bad)

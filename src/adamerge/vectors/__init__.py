@@ -8,12 +8,13 @@ from adamerge.errors import BadFile
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors.formats import READERS, read_file
 from adamerge.vectors.manifest import NAME, Manifest, read_manifest
-from adamerge.vectors.shards import Shards, Writer, open_shards, write_vectors
+from adamerge.vectors.shards import Shards, Writer, fingerprint, open_shards, write_vectors
 
 __all__ = [
     "Manifest",
     "Shards",
     "Writer",
+    "fingerprint",
     "open_shards",
     "read_compressed",
     "read_manifest",

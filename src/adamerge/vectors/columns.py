@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adamerge.arrays import zero_rows
 from adamerge.errors import BadInput, Damaged, Mixture
 from adamerge.types import Compressed, Cut, MultiVector
 
@@ -95,6 +96,8 @@ def _cast(vectors: Array, dtype: str, id: str) -> Array:
         out = vectors.astype(dtype)
     if not np.isfinite(out).all():
         raise BadInput(f"page '{id}' holds {np.abs(vectors).max():g}, beyond {dtype}: store it as float32")
+    if len(lost := np.setdiff1d(zero_rows(out), zero_rows(vectors))) and len(out):
+        raise BadInput(f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: store it as float32")
     return out
 
 

@@ -10,6 +10,7 @@ from adamerge.errors import BadFile, Damaged
 
 VERSION = 1
 NAME = "manifest.json"
+DTYPES = ("float16", "float32")
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Manifest:
 
     dtype: str = "float16"
     method: str = ""  # empty: pages as their encoder gave them
+    source: str = ""  # fingerprint of what they were made from, where it is known
     encoder: dict[str, Any] = field(default_factory=dict)  # name, revision, batch size, attention kernel ...
     versions: dict[str, str] = field(default_factory=dict)
     pages: int | None = None
@@ -27,11 +29,12 @@ class Manifest:
     def __str__(self) -> str:
         """What made the pages, in words."""
         encoder = self.encoder.get("name", "pages of no named encoder")
-        return f"{encoder} + {self.method or 'no compression'} in {self.dtype}"
+        source = f" of source {self.source}" if self.source else ""
+        return f"{encoder}{source} + {self.method or 'no compression'} in {self.dtype}"
 
     def made_by(self) -> tuple[object, ...]:
         """What two runs must share to write to one folder."""
-        return self.dtype, self.method, self.encoder
+        return self.dtype, self.method, self.source, self.encoder
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -53,9 +56,13 @@ def read_manifest(path: Path) -> Manifest:
     if not isinstance(found, int) or found > VERSION:
         raise BadFile(f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge")
     try:
-        return Manifest(**raw)
-    except TypeError as error:
-        raise Damaged(f"{path / NAME} cannot be read ({error})") from None
+        manifest = Manifest(**raw)
+        whole = manifest.pages is None or manifest.pages == sum(manifest.shards.values())
+        if not whole or manifest.dtype not in DTYPES or not isinstance(manifest.encoder, dict):
+            raise ValueError("its numbers do not agree")
+    except (TypeError, ValueError, AttributeError) as error:
+        raise Damaged(f"{path / NAME} cannot be understood ({error})") from None
+    return manifest
 
 
 def settle(temporary: Path, path: Path) -> None:

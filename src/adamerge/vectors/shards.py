@@ -10,16 +10,17 @@ as many pages as the shards hold.
 import fcntl
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import DTypeLike
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
@@ -27,9 +28,8 @@ from adamerge.errors import BadFile, BadInput, Damaged, Mixture
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.columns import Array
-from adamerge.vectors.manifest import NAME, Manifest, read_manifest, settle, write_manifest
+from adamerge.vectors.manifest import DTYPES, NAME, Manifest, read_manifest, settle, write_manifest
 
-DTYPES = ("float16", "float32")
 SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
 
 
@@ -47,8 +47,8 @@ class Shards:
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector, d."""
-        return dimension(self.path / next(iter(self.counts)))
+        """Numbers in a vector, d; 0 where there is none."""
+        return dimension(self.path / next(iter(self.counts))) if self.counts else 0
 
     def pages(self, start: int = 0) -> Iterator[MultiVector]:
         """The pages from number `start` on, as their encoder gave them."""
@@ -67,7 +67,10 @@ class Shards:
     def _from(self, start: int) -> Iterator[tuple[dict[str, Array], list[str], str, int]]:
         for name, pages in self.counts.items():
             if start < pages:
-                yield *read_shard(self.path / name), name, start
+                arrays, ids = read_shard(self.path / name)
+                if len(ids) != pages:
+                    raise Damaged(f"{self.path / name} holds {len(ids)} pages, the manifest counts {pages}")
+                yield arrays, ids, name, start
             start = max(start - pages, 0)
 
 
@@ -79,12 +82,21 @@ class Writer:
             out.add(page)
     """
 
-    def __init__(self, path: str | Path, *, dtype: str = "float16", method: str = "", **encoder: Any) -> None:
-        """Open a folder to write, or to go on writing what the same encoder and method began."""
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        dtype: DTypeLike = "float16",
+        method: str = "",
+        encoder: Mapping[str, Any] | None = None,
+        source: str = "",
+    ) -> None:
+        """Open a folder to write, or to go on writing what the same source, encoder and method began."""
+        dtype = np.dtype(dtype).name
         if dtype not in DTYPES:
             raise BadInput(f"vectors are stored as {' or '.join(DTYPES)}, got '{dtype}'")
         self.path = Path(path)
-        self.manifest = Manifest(dtype, method, encoder, {p: version(p) for p in ("adamerge", "numpy", "safetensors")})
+        self.manifest = Manifest(dtype, method, source, dict(encoder or {}), _versions())
         self._pages: list[Any] = []
         self._bytes = 0
         self._lock = _locked(self.path)
@@ -104,6 +116,10 @@ class Writer:
             self._flush()
 
     def _take(self, page: MultiVector | Compressed) -> None:
+        method = page.method if isinstance(page, Compressed) else ""
+        if method != self.manifest.method:
+            ours, theirs = self.manifest.method or "no compression", method or "no compression"
+            raise Mixture(f"page '{page.id}' was made by {theirs}, the folder is for pages made by {ours}")
         self._dimension = self._dimension or page.vectors.shape[1]
         if page.vectors.shape[1] != self._dimension:
             raise Mixture(
@@ -121,9 +137,15 @@ class Writer:
         """The ids of all pages on disk."""
         return [id for name in self.counts for id in read_shard(self.path / name, only=())[1]]
 
-    def last_id(self) -> str | None:
-        """The id of the last page on disk."""
-        return read_shard(self.path / list(self.counts)[-1], only=())[1][-1] if self.counts else None
+    def rest(self, pages: Iterable[MultiVector | Compressed]) -> Iterator[MultiVector | Compressed]:
+        """The pages that are not on disk yet; those before them must be the ones that are."""
+        source = iter(pages)
+        for number, there in enumerate(self.ids()):
+            page = next(source, None)
+            if page is None or (page.id or str(number)) != there:
+                here = "nothing" if page is None else f"'{page.id}'"
+                raise Mixture(f"{self.path} holds page '{there}' where there is {here} now: choose another folder")
+        yield from source
 
     def _flush(self) -> None:
         if not self._pages:
@@ -154,10 +176,22 @@ class Writer:
             os.close(self._lock)
 
 
-def write_vectors(path: str | Path, pages: Iterable[MultiVector], *, dtype: str = "float16", **encoder: Any) -> int:
-    """Write pages to a folder and return how many it holds; those that a killed run wrote are not written again."""
-    with Writer(path, dtype=dtype, **encoder) as out:
-        for page in islice(pages, out.done, None):
+def write_vectors(
+    path: str | Path,
+    pages: Iterable[MultiVector | Compressed],
+    *,
+    dtype: DTypeLike = "float16",
+    encoder: Mapping[str, Any] | None = None,
+) -> int:
+    """Write pages, compressed or not, to a folder and return how many it holds.
+
+    Those that a killed run wrote are not written again. `encoder` says what made them: name, revision ...
+    """
+    source = iter(pages)
+    first = next(source, None)
+    method = first.method if isinstance(first, Compressed) else ""
+    with Writer(path, dtype=dtype, method=method, encoder=encoder) as out:
+        for page in out.rest(chain([] if first is None else [first], source)):
             out.add(page)
     return out.done
 
@@ -191,7 +225,7 @@ def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[st
             names = [name for name in file.keys() if only is None or name in only]  # noqa: SIM118 (not a dict)
             arrays = {name: file.get_tensor(name) for name in names}
             ids, sums = about["ids"], about["crc32"]
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
         raise Damaged(f"{path} cannot be read ({error}): it was cut short or changed; write it again") from None
     for name, array in arrays.items():
         if crc32(array.data) != sums.get(name):
@@ -207,6 +241,7 @@ def dimension(path: Path) -> int:
 
 def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
     """Shards of an earlier run with the same manifest; a fresh folder gets its manifest now."""
+    _clear(path)
     if (path / NAME).exists():
         there = read_manifest(path)
         if there.made_by() != manifest.made_by():
@@ -215,14 +250,31 @@ def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
         raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
     else:
         write_manifest(path, manifest)
-    _clear(path)
     return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
+
+
+def fingerprint(path: Path) -> str:
+    """What a folder of vectors, a file or a folder of files holds, in eight letters; shards tell by their checksums."""
+    total = 0
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.suffix == ".safetensors" and (path / NAME).exists():
+            with safe_open(file, framework="numpy") as shard:
+                total = crc32(json.dumps(shard.metadata()).encode(), total)
+        elif file.is_file() and file.name != NAME:
+            with file.open("rb") as data:
+                while part := data.read(1 << 20):
+                    total = crc32(part, total)
+    return f"{total:08x}"
+
+
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in ("adamerge", "numpy", "safetensors")}
 
 
 def _clear(path: Path) -> None:
     """Remove what was being written when a run was stopped."""
-    for left_over in path.glob("*.tmp"):
-        left_over.unlink()
+    for left_over in [path / "manifest.tmp", *path.glob("shard-*.tmp")]:
+        left_over.unlink(missing_ok=True)
 
 
 def _abandon(path: Path) -> None:

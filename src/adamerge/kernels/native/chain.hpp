@@ -84,7 +84,8 @@ template <class T> struct Chain {
     int width, limit;        // slots in use; slots at which to compact
     int flushed;             // columns from here on are only in their own rows
     int length;              // of the chain
-    T tolerance, scale;      // two distances x < y are told apart if y - x > tolerance (scale + x)
+    T tolerance, scale;      // distances x < y of a group of n are told apart if y - x > tolerance (2 n scale + x):
+                             // d(a, b) holds 2ab/(a+b) <= 2n squared differences of centroids, each with its error
     bool refereed;
     Centroids centroids;
 
@@ -102,7 +103,7 @@ template <class T> struct Chain {
             for (int q = 0; q < 4; ++q)
                 least[q] = V::min(least[q], V::load(distance + j + q * V::W) + V::load(away + j + q * V::W));
         const T best = V::min_of(V::min(V::min(least[0], least[1]), V::min(least[2], least[3])));
-        const T within = best + tolerance * (scale + best);
+        const T within = best + tolerance * (2 * size[slot] * scale + best);
         return among(slot, before, within < FAR / 2 ? within : FAR / 2);  // FAR are the dead and the slot itself
     }
 

@@ -8,7 +8,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <memory>
+#include <cstdlib>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -53,24 +54,27 @@ const Level& level_named(const std::optional<std::string>& name) {
 }
 
 // Memory that a thread keeps for its next page: fresh pages from the system would cost as much as the linkage.
-unsigned char* workspace(std::size_t bytes, bool release = false) {
-    constexpr std::size_t KEPT = std::size_t(64) << 20;
-    struct Free { void operator()(unsigned char* p) const { std::free(p); } };
-    thread_local std::unique_ptr<unsigned char, Free> memory;
-    thread_local std::size_t size = 0;
-    if (release) {
-        if (size > KEPT) memory.reset(), size = 0;
-        return nullptr;
-    }
-    if (bytes > size) {
-        memory.reset();
-        size = 0;
-        memory.reset(static_cast<unsigned char*>(std::aligned_alloc(64, round_up(bytes, 64))));
+class Workspace {
+  public:
+    explicit Workspace(std::size_t bytes) {
+        if (bytes <= size) return;
+        std::free(memory);
+        memory = static_cast<unsigned char*>(std::aligned_alloc(64, round_up(bytes, 64)));
+        size = memory ? bytes : 0;
         if (!memory) throw std::bad_alloc();
-        size = bytes;
     }
-    return memory.get();
-}
+    ~Workspace() {
+        if (size > KEPT) std::free(memory), memory = nullptr, size = 0;
+    }
+    template <class T> T* as() const { return reinterpret_cast<T*>(memory); }
+
+  private:
+    static constexpr std::size_t KEPT = std::size_t(64) << 20;
+    static thread_local unsigned char* memory;
+    static thread_local std::size_t size;
+};
+thread_local unsigned char* Workspace::memory = nullptr;
+thread_local std::size_t Workspace::size = 0;
 
 template <class T> Out<T, 1> array(std::size_t n) {
     T* data = new T[n];
@@ -91,10 +95,9 @@ std::tuple<Out<std::int32_t, 2>, Out<double, 1>, Out<double, 1>> ward(In<float, 
     if (steps > 0) {
         nb::gil_scoped_release unlocked;
         std::vector<std::int32_t> left(steps), right(steps);
-        const WardJob job{vectors.data(), (int)n, (int)d, unit, condensed, left.data(), right.data(), heights.data(),
-                          cosines.data(), workspace(ward_bytes(n, d, condensed))};
-        chosen.ward(job);
-        workspace(0, true);
+        const Workspace memory(ward_bytes(n, d, condensed));
+        chosen.ward({vectors.data(), (int)n, (int)d, unit, condensed, left.data(), right.data(), heights.data(),
+                     cosines.data(), memory.as<unsigned char>()});
         sort_tree((int)n, left.data(), right.data(), heights.data(), cosines.data(), merges.data());
     }
     return {merges, heights, cosines};
@@ -107,14 +110,19 @@ Out<float, 2> gram(In<float, 2> vectors, std::optional<std::string> level) {
     nb::gil_scoped_release unlocked;
     std::vector<float*> row(n);
     for (std::size_t i = 0; i < n; ++i) row[i] = out.data() + i * n;
-    chosen.gram(vectors.data(), (int)n, (int)d, reinterpret_cast<float*>(workspace((2 * n + 192) * d * 4)), row.data());
-    workspace(0, true);
+    const Workspace memory((2 * n + 192) * d * sizeof(float));
+    chosen.gram(vectors.data(), (int)n, (int)d, memory.as<float>(), row.data());
     return out;
 }
 
 Out<std::int32_t, 1> groups(In<std::int32_t, 2> merges, int made) {
     const int steps = (int)merges.shape(0);
     if (merges.shape(1) != 2 || made < 0 || made > steps) throw std::invalid_argument("merges (n-1, 2), 0 <= made < n");
+    for (int t = 0; t < made; ++t)
+        for (int side = 0; side < 2; ++side) {
+            const std::int32_t node = merges.data()[2 * t + side];
+            if (node < 0 || node > steps + t) throw std::invalid_argument("merge t joins nodes below n + t");
+        }
     auto out = array<std::int32_t>(steps + 1);
     nb::gil_scoped_release unlocked;
     group_patches(steps + 1, merges.data(), made, out.data());
