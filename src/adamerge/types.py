@@ -159,7 +159,10 @@ def _attention(values: ArrayLike, n: int) -> Floats:
 
 
 def _grid(values: tuple[int, int], n: int) -> tuple[int, int]:
-    sizes = tuple(int(v) for v in values)
+    try:
+        sizes = tuple(int(v) for v in values)
+    except (TypeError, ValueError):
+        raise BadShape(f"grid must be (rows, columns), got {values!r}") from None
     if len(sizes) != 2 or sizes[0] * sizes[1] != n or sizes[0] < 1:
         raise BadShape(f"grid must be (rows, columns), one cell per patch: {n} patches, grid {sizes}")
     return sizes[0], sizes[1]

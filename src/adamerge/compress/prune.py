@@ -28,7 +28,7 @@ def by_attention(attention: ArrayLike, k: float, stats: Stats = "iqr") -> Bools:
     """
     alpha = arrays.weights(attention, "attention").astype(np.float64)
     arrays.one_of(stats, Stats, "stats")
-    if not math.isfinite(k):
+    if not isinstance(k, int | float | np.number) or not math.isfinite(k):
         raise BadInput(f"k must be a finite number, got {k} (k=None skips pruning)")
     if alpha.max() - alpha.min() <= ROUNDING * alpha.max():
         return np.ones(len(alpha), bool)

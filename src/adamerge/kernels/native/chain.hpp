@@ -132,6 +132,21 @@ template <class T> struct Chain {
         return found;
     }
 
+    // Two groups that are each other's nearest, taken off the end of the chain.
+    void pair(int& x, int& y) {
+        if (length == 0)
+            for (chain[length++] = 0; away[chain[0]] != 0;) ++chain[0];
+        for (;;) {
+            y = chain[length - 1];
+            const int before = length > 1 ? chain[length - 2] : -1;
+            fetch(y);
+            x = nearest(y, before);
+            if (x == before) break;
+            follow(x);
+        }
+        length -= 2;
+    }
+
     // Lengthens the chain. Distances fall along it, so it never meets itself; if rounding makes it, what lies between
     // is forgotten and the referee decides alone from here on.
     void follow(int slot) {

@@ -69,33 +69,40 @@ template <class T> void fill_distances(const WardJob& job, const float* rows, co
     for (int i = 0; i < job.n; ++i) row[i][i] = Chain<T>::FAR;
 }
 
-template <class T> void run(const WardJob& job) {
-    const std::size_t n = job.n, d = job.d, slots = stride_for(n);
-    Memory memory{job.memory};
+// The arrays of a chain over n single patches; the matrix is still to be filled.
+template <class T> Chain<T> lay_out(const WardJob& job, Memory& memory) {
+    const std::size_t n = job.n, slots = stride_for(n);
     Chain<T> c;
     T* matrix = memory.take<T>((n + 1) * slots);
-    c.centroids = {memory.take<double>(n * d), memory.take<double>(n), job.d};
-    float* rows = memory.take<float>((n + MR) * d);
-    float* panels = memory.take<float>((n + NR) * d);
+    c.nowhere = matrix + n * slots;
     c.row = memory.take<T*>(slots);
     c.away = memory.take<T>(slots);
     c.size = memory.take<T>(slots);
-    T* squares = memory.take<T>(slots);
     c.patch = memory.take<std::int32_t>(slots);
     c.kept = memory.take<std::int32_t>(slots);
     c.chain = memory.take<std::int32_t>(n + 1);
-
-    c.nowhere = matrix + n * slots;
+    c.centroids = {memory.take<double>(n * job.d), memory.take<double>(n), job.d};
     std::memset(c.nowhere, 0, slots * sizeof(T));
+    for (std::size_t i = 0; i < slots; ++i) c.away[i] = i < n ? T(0) : Chain<T>::FAR, c.size[i] = 1;
     for (std::size_t i = 0; i < n; ++i) {
         c.row[i] = matrix + i * slots;
         std::memset(c.row[i] + n, 0, (slots - n) * sizeof(T));
         c.centroids.counts[i] = 1;
         c.patch[i] = (std::int32_t)i;
     }
-    for (std::size_t i = 0; i < slots; ++i) c.away[i] = i < n ? T(0) : Chain<T>::FAR, c.size[i] = 1;
-    std::memset(rows + n * d, 0, MR * d * sizeof(float));
+    c.length = 0;
+    c.start(job.n);
+    return c;
+}
 
+template <class T> void run(const WardJob& job) {
+    const std::size_t n = job.n, d = job.d;
+    Memory memory{job.memory};
+    Chain<T> c = lay_out<T>(job, memory);
+    float* rows = memory.take<float>((n + MR) * d);
+    float* panels = memory.take<float>((n + NR) * d);
+    T* squares = memory.take<T>(n);
+    std::memset(rows + n * d, 0, MR * d * sizeof(float));
     c.scale = (T)prepare(job, c.centroids.sums, rows);
     pack_panels(rows, job.n, job.d, panels);
     fill_distances(job, rows, panels, squares, c.row);
@@ -103,30 +110,16 @@ template <class T> void run(const WardJob& job) {
     // A float32 sum of d products is off by about sqrt(d) half-units in the last place, and distances inherit that.
     c.refereed = !job.condensed;
     c.tolerance = c.refereed ? T(4 * 6e-8 * __builtin_sqrt((double)d)) : T(0);
-    c.length = 0;
-    c.start(job.n);
 
     for (int t = 0; t < job.n - 1; ++t) {
-        if (c.length == 0)
-            for (c.chain[c.length++] = 0; c.away[c.chain[0]] != 0;) ++c.chain[0];
-        int x, y, before;
-        for (;;) {
-            x = c.chain[c.length - 1];
-            before = c.length > 1 ? c.chain[c.length - 2] : -1;
-            c.fetch(x);
-            y = c.nearest(x, before);
-            if (y == before) break;
-            c.follow(y);
-        }
-        c.length -= 2;
-        const int a = c.patch[y], b = c.patch[x];  // join() names the new group by its first argument
-        job.left[t] = a;
-        job.right[t] = b;
-        double squared, cosine;
-        c.centroids.join(a, b, squared, cosine);
-        const T between = c.join(y, x);
+        int x, y;
+        c.pair(x, y);
+        job.left[t] = c.patch[x];  // join() names the new group by its first argument
+        job.right[t] = c.patch[y];
+        double squared;
+        c.centroids.join(c.patch[x], c.patch[y], squared, job.cosines[t]);
+        const T between = c.join(x, y);
         job.heights[t] = __builtin_sqrt(job.condensed ? (double)between : squared);
-        job.cosines[t] = cosine;
     }
 }
 
