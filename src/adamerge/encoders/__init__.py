@@ -11,7 +11,12 @@ from adamerge.types import MultiVector, Page
 
 # kind -> (module and class, packages it needs, extra that installs them, what it is)
 ENCODERS = {
-    "minilm": ("minilm.MiniLM", ("transformers", "torch"), "local", "words of the text layer, on any laptop"),
+    "minilm": (
+        "minilm.MiniLM",
+        ("transformers", "torch"),
+        "local",
+        "words of the text layer, on any laptop; of scans, with the extra ocr",
+    ),
     "colpali": ("colpali.ColPaliEncoder", ("colpali_engine", "torch"), "colpali", "page images, by hub name or folder"),
 }
 
@@ -27,11 +32,16 @@ class Encoder(Protocol):
     def about(self) -> dict[str, Any]:
         """What a manifest says of it."""
 
-    def encode_pages(self, pages: Sequence[Page]) -> list[MultiVector]:
-        """The patches of each page."""
+    def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
+        """The patches of each page; a bare PIL image is a page without words."""
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of each query: (q, d)."""
+
+
+def as_pages(given: Sequence[Page | Any]) -> list[Page]:
+    """Pages as they are, and bare PIL images as pages that are named by their number."""
+    return [page if isinstance(page, Page) else Page(str(i), page) for i, page in enumerate(given)]
 
 
 def load_encoder(name: str, **options: Any) -> Encoder:

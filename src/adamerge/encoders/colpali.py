@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers.utils.hub import cached_file
 
 from adamerge.arrays import Floats
+from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
 from adamerge.encoders.layout import patch_layout
 from adamerge.errors import BadFile, BadInput
@@ -77,8 +78,9 @@ class ColPaliEncoder:
             "query augmentation": self.processor.query_augmentation_token,
         }
 
-    def encode_pages(self, pages: Sequence[Page]) -> list[MultiVector]:
+    def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
         """Patches of each page with the attention of its last real token; halves the batch when memory runs out."""
+        pages = as_pages(pages)
         try:
             return self._encode([page.image for page in pages], [page.id for page in pages])
         except torch.OutOfMemoryError:

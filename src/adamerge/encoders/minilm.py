@@ -17,6 +17,7 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils.hub import cached_file
 
 from adamerge.arrays import Floats
+from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.types import MultiVector, Page, Word
@@ -45,9 +46,9 @@ class MiniLM:
         kernel = self.model.config._attn_implementation
         return {"name": self.name, "revision": self.revision, "attention kernel": kernel, "window": WINDOW}
 
-    def encode_pages(self, pages: Sequence[Page]) -> list[MultiVector]:
+    def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
         """A vector per word piece of each page; pages without words are read by OCR (extra `ocr`)."""
-        return [self._page(page) for page in pages]
+        return [self._page(page) for page in as_pages(pages)]
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """A vector per word piece of each query: (q, 384)."""
