@@ -89,6 +89,24 @@ def test_pages_become_patches_with_attention_and_places(folder):
     assert am.AdaMerge(c_min=-1)(both[0]).compression > 0
 
 
+def test_vectors_are_those_of_the_model_itself(folder):
+    """Ours come from the model without its language head; these from the model as colpali-engine loads it."""
+    from colpali_engine import models
+
+    encoder = load_encoder(str(folder))
+    plain = getattr(models, folder.name).from_pretrained(folder).eval()
+    if any(p.is_meta for p in plain.parameters()):  # ColPali: tie what loading left untied
+        plain.model.lm_head.weight = plain.get_input_embeddings().weight
+    batch = encoder._to_device(encoder.processor.process_images([p.image for p in PAGES]))
+    with torch.no_grad():
+        want = plain(**batch)
+    for i, page in enumerate(encoder.encode_pages(PAGES)):
+        real = batch["attention_mask"][i].bool()
+        rows = np.concatenate([page.vectors, page.extra])
+        patch = (batch["input_ids"][i] == encoder._image_token())[real]
+        np.testing.assert_allclose(rows, torch.cat([want[i][real][patch], want[i][real][~patch]]), atol=1e-6)
+
+
 def test_queries_become_vectors(folder):
     encoder = load_encoder(str(folder), query_prefix="Query: ")
     long, short = encoder.encode_queries(["what is the revenue in 2023?", "revenue?"])

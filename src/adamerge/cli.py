@@ -20,6 +20,7 @@ from adamerge.pages import DPI, count_pages
 from adamerge.types import MultiVector
 from adamerge.vectors import Shards, Writer, fingerprint, open_shards, read_manifest, read_vectors
 from adamerge.vectors.manifest import DTYPES, NAME
+from adamerge.vectors.shards import counted
 
 T = TypeVar("T")
 SHOWN = 20  # pages printed in a table; --json has them all
@@ -89,8 +90,8 @@ def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad:
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     encoder = load_encoder(name, **_given(name, options))
-    skip = bad.append if skip_bad else None
-    for _ in _progress(encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=skip), total, 0):
+    run = encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=bad.append if skip_bad else None)
+    for _ in _progress(run, total, sum(counted(out).values())):
         pass
     click.echo(_listed(_facts(out)))
     for error in bad:

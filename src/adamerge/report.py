@@ -47,10 +47,10 @@ HEAD = ["page", "patches", "stored", "extra", "compression", "theta", "gap", "by
 
 def rows(folder: Shards) -> Iterator[Row]:
     """A row per compressed page of a folder; the vectors themselves are not read."""
+    width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
     for name in folder.counts:
         path = folder.path / name
         arrays, ids = read_shard(path, only={"offsets", "patch_offsets", "extra_offsets", "theta", "gap"})
-        width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
         stored, patches = np.diff(arrays["offsets"]), np.diff(arrays["patch_offsets"])
         extra = np.diff(arrays["extra_offsets"]) if "extra_offsets" in arrays else np.zeros_like(stored)
         columns = (

@@ -167,9 +167,9 @@ def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
     for kind, keys in wrong.items():
         if keys:
             raise BadFile(f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random")
-    for module in model.modules():  # ColPali's head shares its weights with the embeddings, and loading forgets that
-        if getattr(getattr(module, "weight", None), "is_meta", False):
-            module.weight = model.get_input_embeddings().weight
+    for name in [name for name, _ in model.named_modules() if name.endswith(".lm_head")]:
+        # ColPali would score its whole vocabulary for every patch, and nobody reads that
+        model.get_submodule(name.rpartition(".")[0]).lm_head = torch.nn.Identity()
     return model
 
 

@@ -78,7 +78,7 @@ class Writer:
     """Adds pages to a folder; use it in a `with` block, which finishes the folder unless it ends in an error.
 
     with Writer("vectors", dtype="float16") as out:
-        for page in itertools.islice(pages, out.done, None):
+        for page in out.rest(pages):
             out.add(page)
     """
 
@@ -250,6 +250,11 @@ def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
         raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
     else:
         write_manifest(path, manifest)
+    return counted(path)
+
+
+def counted(path: Path) -> dict[str, int]:
+    """The shards that are in a folder now, finished or not, and the pages of each."""
     return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
 
 
