@@ -44,6 +44,13 @@ def test_attention_that_is_given_prunes():
     assert torch.equal(pooling.pool_one(PAGES[0], attention=attention), PAGES[0][attention > attention.mean() + 1e-6])
 
 
+def test_attention_goes_along_with_protected_rows():
+    attention = torch.rand(40)
+    pooled = AdaMergePooling("docpruner:k=0", num_protected_tokens=2).pool_one(PAGES[0], attention=attention)
+    rest = AdaMergePooling("docpruner:k=0").pool_one(PAGES[0][2:], attention=attention[2:])
+    assert torch.equal(pooled, torch.cat([PAGES[0][:2], rest]))
+
+
 def test_a_pooling_in_a_pipeline_is_saved_and_loaded(tmp_path):
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Transformer

@@ -1,7 +1,10 @@
 """The ColPali family on tiny random checkpoints of the real classes; attention against eager attention."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -13,7 +16,7 @@ from transformers.modeling_utils import AttentionInterface
 
 import adamerge as am
 from adamerge.encoders import attention, load_encoder
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.types import Page
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # other people's deprecations
@@ -79,10 +82,20 @@ def test_pages_become_patches_with_attention_and_places(folder):
         assert page.boxes.shape == (len(page), 4)
         assert (page.boxes[:, :2] < page.boxes[:, 2:]).all()
         assert len(page.extra) > 0
+        areas = np.prod(page.boxes[:, 2:] - page.boxes[:, :2], axis=1)
         if page.grid:
-            assert page.grid[0] * page.grid[1] == len(page)
-            areas = np.prod(page.boxes[:, 2:] - page.boxes[:, :2], axis=1)
-            assert areas.sum() == pytest.approx(1, abs=1e-3)
+            rows, columns = page.grid
+            assert rows * columns == len(page)
+            y, x = np.divmod(np.arange(len(page)), columns)
+            np.testing.assert_allclose(page.boxes[:, :2], np.stack([x / columns, y / rows], axis=1), atol=1e-6)
+            if "ColPali" not in folder.name:  # it squashes pages to a square
+                assert (rows > columns) == (given.id == "tall")
+        else:  # tiles cover the page once, row by row, and the thumbnail once more
+            assert areas[:-16].sum() == pytest.approx(1, abs=1e-3)
+            np.testing.assert_allclose(page.boxes[-16:, 0], np.tile([0, 0.25, 0.5, 0.75], 4))
+            firsts = page.boxes[:-16:16, :2]
+            assert (np.lexsort((firsts[:, 0], firsts[:, 1])) == np.arange(len(firsts))).all()
+            assert len(np.unique(firsts[:, 1])) == (4 if given.id == "tall" else 3)
         (alone,) = encoder.encode_pages([given.image])  # a bare picture is a page
         np.testing.assert_allclose(alone.vectors, page.vectors, atol=2e-5)
         np.testing.assert_allclose(alone.attention, page.attention, atol=1e-6)
@@ -146,10 +159,10 @@ def stand_in_for_flash(module, q, k, v, mask, scaling=None, sliding_window=None,
     return out.transpose(1, 2).contiguous(), None
 
 
-def test_the_calling_convention_of_flash_kernels_gives_the_same_attention(folder):
+def test_the_calling_convention_of_flash_kernels_gives_the_same_attention(folder, monkeypatch):
     encoder = load_encoder(str(folder))
     want = encoder.encode_pages(PAGES)
-    AttentionInterface.register("flash_attention_2", stand_in_for_flash)
+    monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", stand_in_for_flash)
     attention.last_attention(encoder.model).config._attn_implementation_internal = "flash_attention_2"
     for page, same in zip(encoder.encode_pages(PAGES), want, strict=True):
         np.testing.assert_allclose(page.attention, same.attention, atol=1e-6)
@@ -181,8 +194,11 @@ def test_a_batch_that_does_not_fit_is_halved(colqwen, monkeypatch, caplog):
 
     monkeypatch.setattr(encoder, "_encode", small_memory)
     assert [p.id for p in encoder.encode_pages([*PAGES, PAGES[0]])] == ["tall", "wide", "tall"]
-    assert sizes == [3, 1, 2, 1, 1]
-    assert "going on with half as many" in caplog.text
+    assert sizes == [3, 1, 1, 1]
+    assert "out of memory with 3 pages at once; going on with 1" in caplog.text
+    monkeypatch.setattr(encoder, "_encode", lambda images, ids: (_ for _ in ()).throw(torch.OutOfMemoryError("full")))
+    with pytest.raises(TooLarge, match="page 'tall' alone does not fit in memory"):
+        encoder.encode_pages(PAGES)
 
 
 def test_the_limit_of_visual_tokens_is_obeyed(colqwen):
@@ -204,24 +220,38 @@ def test_a_checkpoint_that_would_leave_weights_random_is_refused(colqwen, tmp_pa
         load_encoder(str(bad))
 
 
-def test_a_lora_adapter_loads_onto_its_base_and_changes_the_output(colqwen, tmp_path):
+def make_lora(base, folder):
     from colpali_engine.models import ColQwen2_5
     from peft import LoraConfig, get_peft_model
 
     torch.manual_seed(1)
-    model = get_peft_model(
-        ColQwen2_5.from_pretrained(colqwen),
-        LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False),
-    )
-    model.save_pretrained(tmp_path / "lora")
-    config = json.loads((tmp_path / "lora" / "adapter_config.json").read_text())
-    assert config["base_model_name_or_path"] == str(colqwen)
-    for name in colqwen.iterdir():
-        if "token" in name.name or "processor" in name.name or name.name.endswith(".jinja"):
-            shutil.copy(name, tmp_path / "lora")
-    plain, adapted = (load_encoder(str(f)).encode_pages(PAGES[:1])[0] for f in (colqwen, tmp_path / "lora"))
-    assert plain.vectors.shape == adapted.vectors.shape
-    assert np.abs(plain.vectors - adapted.vectors).max() > 0.01
+    lora = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    get_peft_model(ColQwen2_5.from_pretrained(base), lora).save_pretrained(folder)
+    for file in base.iterdir():
+        if "token" in file.name or "processor" in file.name or file.name.endswith(".jinja"):
+            shutil.copy(file, folder)
+    return folder
+
+
+def test_a_lora_adapter_loads_onto_its_base_and_changes_the_output(colqwen, tmp_path):
+    lora = make_lora(colqwen, tmp_path / "lora")
+    adapted = load_encoder(str(lora))
+    assert adapted.about["base"] == str(colqwen)
+    plain, changed = (e.encode_pages(PAGES[:1])[0] for e in (load_encoder(str(colqwen)), adapted))
+    assert plain.vectors.shape == changed.vectors.shape
+    assert np.abs(plain.vectors - changed.vectors).max() > 0.01
+
+
+def test_a_lora_adapter_on_a_base_that_lacks_weights_is_refused(colqwen, tmp_path):
+    bad = shutil.copytree(colqwen, tmp_path / "base")
+    weights = load_file(bad / "model.safetensors")
+    weights.pop(next(n for n in weights if "q_proj.weight" in n))
+    save_file(weights, bad / "model.safetensors", {"format": "pt"})
+    lora = make_lora(colqwen, tmp_path / "lora")
+    config = json.loads((lora / "adapter_config.json").read_text()) | {"base_model_name_or_path": str(bad)}
+    (lora / "adapter_config.json").write_text(json.dumps(config))
+    with pytest.raises(BadFile, match=r"base: 1 missing keys .*weights would be random"):
+        load_encoder(str(lora))
 
 
 def test_what_is_no_checkpoint_of_the_family_is_refused(tmp_path):
@@ -230,6 +260,34 @@ def test_what_is_no_checkpoint_of_the_family_is_refused(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(BadFile, match="is of type 'bert'; the ColPali family here: qwen2_5_vl"):
         load_encoder(str(tmp_path))
+
+
+def test_the_revision_is_the_commit_that_the_hub_keeps(colqwen, tmp_path, monkeypatch):
+    """A cache folder in the hub's own layout, as a download leaves it."""
+    cache = tmp_path / "models--vidore--tiny"
+    shutil.copytree(colqwen, cache / "snapshots" / "0123abc")
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("0123abc")
+    code = "import adamerge as am; e = am.load_encoder('vidore/tiny'); print(e.revision, e.about['libraries']['torch'])"
+    env = os.environ | {"HF_HUB_CACHE": str(tmp_path)}
+    out = subprocess.check_output([sys.executable, "-W", "ignore", "-c", code], text=True, env=env)
+    assert out.split()[0] == "0123abc"
+
+
+def test_what_an_encoder_cannot_do_is_refused(folder, tmp_path):
+    encoder = load_encoder(str(folder))
+    assert encoder.encode_pages([]) == encoder.encode_queries([]) == []
+    with pytest.raises(BadInput, match="there is no device 'gpu' here, only"):
+        load_encoder(str(folder), device="gpu")
+    if "Qwen" in folder.name:
+        with pytest.raises(BadInput, match=r"page 'thin': .*aspect ratio"):
+            encoder.encode_pages([Page("thin", tiny.picture(3000, 4, 1))])
+    else:
+        with pytest.raises(BadInput, match="it has no limit to set"):
+            load_encoder(str(folder), max_num_visual_tokens=4)
+    mask = torch.ones(1, 1)
+    with attention.capture(encoder.model, mask), pytest.raises(BadInput, match="one capture at a time"):
+        attention.capture(encoder.model, mask).__enter__()
 
 
 def test_an_unknown_dtype_is_refused(colqwen):

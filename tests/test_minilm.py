@@ -103,6 +103,8 @@ def test_a_blank_page_is_refused_by_name(encoder, tmp_path):
     canvas.save()
     with pytest.raises(BadInput, match=r"page 'blank\.pdf#1' has no words"):
         encoder.encode_pages(list(read_pages([tmp_path / "blank.pdf"])))
+    with pytest.raises(BadInput, match="page 'p' has no words"):
+        encoder.encode_pages([Page("p", None, (Word("\u200b", (0, 0, 1, 1)),))])
     with pytest.raises(BadInput, match="a query needs words"):
         encoder.encode_queries([" "])
 

@@ -1,7 +1,6 @@
 """Files that people have: PDFs good and bad, pictures with one frame and many."""
 
 import io
-import resource
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
+from adamerge import pages
 from adamerge.errors import BadFile
 from adamerge.pages import count_pages, read_pages
 
@@ -77,7 +77,78 @@ def test_folders_and_globs_are_read_in_order(tmp_path):
     make_pdf(tmp_path / "a.pdf", 1)
     (tmp_path / "notes.txt").write_text("not a page")
     assert [p.id for p in read_pages([tmp_path])] == ["a.pdf#1", "sub/b.pdf#1"]
-    assert [p.id for p in read_pages([str(tmp_path / "**" / "*.pdf")])] == ["a.pdf#1", "b.pdf#1"]
+    assert [p.id for p in read_pages([str(tmp_path / "**" / "*.pdf")])] == ["a.pdf#1", "sub/b.pdf#1"]
+
+
+def test_two_files_of_one_name_are_refused(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        make_pdf(tmp_path / name / "x.pdf", 1)
+    with pytest.raises(BadFile, match=r"2 files would be called 'x\.pdf': give the folder that holds them all"):
+        list(read_pages([tmp_path / "a" / "x.pdf", tmp_path / "b" / "x.pdf"]))
+    assert [p.id for p in read_pages([tmp_path / "*" / "x.pdf"])] == ["a/x.pdf#1", "b/x.pdf#1"]
+
+
+def test_words_survive_hyphens_and_letters_beyond_the_first_plane(tmp_path):
+    class Text:
+        """A text layer: 𝒳 takes two units, and PDFium has U+FFFE for a hyphen at the end of a line."""
+
+        units = tuple("\ud835\udcb3 hel\ufffe\r\nlo world\x02")
+
+        def count_chars(self):
+            return len(self.units)
+
+        def get_charbox(self, i):
+            return (10 * i, 380, 10 * i + 8, 390)
+
+    document = pypdfium2.PdfDocument(make_pdf(tmp_path / "a.pdf", 1))
+    text = Text()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pypdfium2.raw.FPDFText_GetUnicode", lambda t, i: ord(t.units[i]))
+        words = list(pages._words(document[0], text))
+    assert [w.text for w in words] == ["𝒳", "hello", "world"]
+    assert [round(300 * w.box[0]) for w in words] == [0, 30, 120]  # where each begins, in units of its own index
+    assert round(300 * words[1].box[2]) == 58  # the part before the hyphen
+
+
+def test_pictures_look_as_a_person_sees_them(tmp_path):
+    clear = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
+    clear.paste((255, 0, 0, 255), (0, 0, 10, 20))
+    clear.save(tmp_path / "clear.png")
+    Image.fromarray(np.full((20, 20), 40_000, np.uint16)).save(tmp_path / "deep.png")
+    turned = Image.new("RGB", (40, 20), "blue")
+    exif = turned.getexif()
+    exif[0x0112] = 6
+    turned.save(tmp_path / "turned.jpg", exif=exif)
+    Image.fromarray(np.full((20, 20), 0.5, np.float32)).save(tmp_path / "x.tiff")
+    bad = []
+    seen = {p.id: p.image for p in read_pages([tmp_path], skip_bad=bad.append)}
+    assert seen["clear.png"].getpixel((15, 5)) == (255, 255, 255)
+    assert seen["clear.png"].getpixel((5, 5)) == (255, 0, 0)
+    assert seen["deep.png"].getpixel((5, 5)) == (156, 156, 156)
+    assert seen["turned.jpg"].size == (20, 40)
+    assert "x.tiff, page 1, cannot be read as an image (its numbers (mode F)" in str(bad[0])
+
+
+def test_one_bad_frame_does_not_hide_the_others(tmp_path):
+    frames = [Image.effect_noise((50, 50), 60 + i) for i in range(3)]
+    frames[0].save(tmp_path / "a.tiff", save_all=True, append_images=frames[1:], compression="tiff_lzw")
+    with Image.open(tmp_path / "a.tiff") as file:
+        file.seek(1)
+        start = file.tag_v2[273][0]
+    data = bytearray((tmp_path / "a.tiff").read_bytes())
+    data[start : start + 400] = b"\xff" * 400
+    (tmp_path / "a.tiff").write_bytes(data)
+    bad = []
+    assert [p.id for p in read_pages([tmp_path / "a.tiff"], skip_bad=bad.append)] == ["a.tiff#1", "a.tiff#3"]
+    assert "a.tiff, page 2, cannot be read" in str(bad[0])
+
+
+def test_what_only_looks_like_a_file_is_passed_over(tmp_path):
+    (tmp_path / "dir.pdf").mkdir()
+    (tmp_path / "gone.pdf").symlink_to(tmp_path / "nowhere.pdf")
+    make_pdf(tmp_path / "z.pdf", 1)
+    assert [p.id for p in read_pages([tmp_path])] == ["z.pdf#1"]
 
 
 def test_pages_that_are_done_are_not_read_again(tmp_path):
@@ -110,7 +181,7 @@ BAD = {
     "empty.pdf": (lambda p: p.write_bytes(b""), "empty.pdf is damaged"),
     "bomb.pdf": (bomb, "bomb.pdf, page 1: 30000 x 30000 pixels is beyond 64,000,000"),
     "bomb.png": (picture_bomb, "bomb.png"),
-    "half.png": (half, "half.png cannot be read as an image"),
+    "half.png": (half, "half.png, page 1, cannot be read as an image"),
     "text.png": (lambda p: p.write_text("hello"), "text.png cannot be read as an image"),
 }
 
@@ -132,7 +203,7 @@ def test_what_is_not_there_is_said(tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     for path, words in {
         tmp_path / "nowhere.pdf": "does not exist",
-        tmp_path / "*.pdf": "matches no file",
+        tmp_path / "*.pdf": "holds no pages",
         tmp_path / "notes.txt": "is none of .jpeg",
         tmp_path: "holds no pages",
     }.items():
@@ -150,4 +221,3 @@ def test_memory_does_not_grow_with_the_pages(tmp_path):
     out = subprocess.check_output([sys.executable, "-c", code, tmp_path / "long.pdf"], text=True)
     early, late = map(int, out.split())
     assert late < 1.2 * early
-    assert early > resource.getpagesize() / 1024

@@ -4,11 +4,13 @@ A page is rendered when its turn comes and dropped when the next one is asked fo
 number of pages. Needs the extra `pdf`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import closing
 from ctypes import byref, c_int
 from glob import glob, has_magic
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ IMAGES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"}
 SUFFIXES = IMAGES | {".pdf"}
 DPI = 150
 MAX_PIXELS = 64_000_000  # of one page: A4 at 700 dpi; beyond it, somebody wants our memory
+
+HYPHEN = "\ufffe"  # what PDFium has for a hyphen that ends a line
 
 Report = Callable[[AdamergeError], None]
 
@@ -47,26 +51,32 @@ def read_pages(
             skip_bad(error)
 
 
-def find_files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, str]]:
+def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
-    for given in paths:
-        path = Path(given)
-        if path.is_dir():
-            files = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES)
-            if not files:
-                raise BadFile(f"{path} holds no pages: no file of {', '.join(sorted(SUFFIXES))}")
-            yield from ((p, p.relative_to(path).as_posix()) for p in files)
-        elif path.exists():
-            if path.suffix.lower() not in SUFFIXES:
-                raise BadFile(f"{path} is none of {', '.join(sorted(SUFFIXES))}")
-            yield path, path.name
-        elif has_magic(str(given)):
-            found = sorted(glob(str(given), recursive=True))
-            if not found:
-                raise BadFile(f"{given} matches no file")
-            yield from find_files(found)
-        else:
-            raise BadFile(f"{path} does not exist")
+    found = [pair for given in paths for pair in _find(str(given))]
+    names = Counter(name for _, name in found)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise BadFile(f"{names[twice[0]]} files would be called '{twice[0]}': give the folder that holds them all")
+    return found
+
+
+def _find(given: str) -> list[tuple[Path, str]]:
+    path = Path(given)
+    if path.is_dir():
+        root, files = path, sorted(path.rglob("*"))
+    elif path.exists():
+        if path.suffix.lower() not in SUFFIXES:
+            raise BadFile(f"{path} is none of {', '.join(sorted(SUFFIXES))}")
+        root, files = path.parent, [path]
+    elif has_magic(given):
+        fixed = takewhile(lambda part: not has_magic(part), path.parts)
+        root, files = Path(*fixed), sorted(map(Path, glob(given, recursive=True)))
+    else:
+        raise BadFile(f"{path} does not exist")
+    pages = [file for file in files if file.suffix.lower() in SUFFIXES and file.is_file()]
+    if not pages:
+        raise BadFile(f"{path} holds no pages: no file of {', '.join(sorted(SUFFIXES))}")
+    return [(file, file.relative_to(root).as_posix()) for file in pages]
 
 
 def count_pages(paths: Iterable[str | Path]) -> int:
@@ -87,7 +97,7 @@ def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterat
     pdfium = _import("pypdfium2")
     try:
         document = pdfium.PdfDocument(path)
-    except pdfium.PdfiumError as error:
+    except (pdfium.PdfiumError, OSError) as error:
         why = "is encrypted: remove its password first" if "password" in str(error).lower() else f"is damaged ({error})"
         raise BadFile(f"{path} {why}") from None
     with closing(document):
@@ -114,16 +124,30 @@ def _pdf_page(document: Any, i: int, source: str, dpi: int) -> Page:
 
 
 def _words(page: Any, text: Any) -> Iterator[Word]:
-    """Runs of characters between white space, each with the box around them."""
-    characters = text.get_text_range()
-    start = 0
-    for end in range(len(characters) + 1):
-        if end < len(characters) and not characters[end].isspace():
-            continue
-        if end > start:
-            boxes = [text.get_charbox(i) for i in range(start, min(end, text.count_chars()))]
-            yield Word(characters[start:end], _on_page(page, boxes))
-        start = end + 1
+    """Runs of characters between white space, each with the box around them.
+
+    A word that is hyphenated at the end of a line is one word, and its box that of its first part.
+    """
+    raw = _import("pypdfium2.raw")
+    letters: list[str] = []
+    boxes: list[Box] = []
+    broken = False
+    for i in range(text.count_chars() + 1):
+        letter = chr(raw.FPDFText_GetUnicode(text, i)) if i < text.count_chars() else " "
+        if letter == HYPHEN:
+            broken = True
+        elif not letter.isspace() and letter.isprintable() | ("\ud800" <= letter <= "\udfff"):
+            letters.append(letter)
+            boxes += [] if broken else [text.get_charbox(i)]
+        elif letter.isspace() and letters and not (broken and letter in "\r\n"):
+            if boxes:
+                yield Word(_joined(letters), _on_page(page, boxes))
+            letters, boxes, broken = [], [], False
+
+
+def _joined(letters: list[str]) -> str:
+    """Text from UTF-16 units: what is beyond the first plane comes as two."""
+    return "".join(letters).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _on_page(page: Any, boxes: list[tuple[float, float, float, float]]) -> Box:
@@ -143,19 +167,35 @@ def _device(page: Any, x: float, y: float) -> tuple[float, float]:
 def _read_image(path: Path, source: str, dpi: int, done: Container[str]) -> Iterator[Page | BadFile]:
     pil = _import("PIL.Image")
     try:
-        with pil.open(path) as file:
-            frames = getattr(file, "n_frames", 1)
-            for i in range(frames):
-                id = f"{source}#{i + 1}" if frames > 1 else source
-                if id in done:
-                    continue
+        file = pil.open(path)
+    except (OSError, ValueError, SyntaxError, pil.DecompressionBombError) as error:
+        raise BadFile(f"{path} cannot be read as an image ({error})") from None
+    with closing(file):
+        frames = getattr(file, "n_frames", 1)
+        for i in range(frames):
+            id = f"{source}#{i + 1}" if frames > 1 else source
+            if id in done:
+                continue
+            try:
                 file.seek(i)
                 _check_size(*file.size)
-                yield Page(id, file.convert("RGB"), (), source, i + 1)
-    except BadFile as error:
-        raise BadFile(f"{path}: {error}") from None
-    except (OSError, ValueError, SyntaxError, EOFError, pil.DecompressionBombError) as error:
-        raise BadFile(f"{path} cannot be read as an image ({error})") from None
+                yield Page(id, _rgb(file), (), source, i + 1)
+            except (OSError, ValueError, SyntaxError, EOFError, BadFile) as error:
+                yield BadFile(f"{path}, page {i + 1}, cannot be read as an image ({error})")
+
+
+def _rgb(picture: Any) -> Any:
+    """A picture as a person sees it: turned as its camera says, on white where it is transparent."""
+    picture = _import("PIL.ImageOps").exif_transpose(picture)
+    if picture.mode.startswith("I;16"):
+        picture = _import("PIL.Image").fromarray((_import("numpy").asarray(picture) >> 8).astype("uint8"))
+    if picture.mode in ("I", "F"):
+        raise BadFile(f"its numbers (mode {picture.mode}) have no range that makes them colours: save 8 or 16 bits")
+    if picture.has_transparency_data:
+        picture = picture.convert("RGBA")
+        white = _import("PIL.Image").new("RGBA", picture.size, "white")
+        picture = _import("PIL.Image").alpha_composite(white, picture)
+    return picture.convert("RGB")
 
 
 def _check_size(width: float, height: float) -> None:

@@ -35,5 +35,6 @@ class AdaMergePooling(BaseTokenPooling):
         first, rest = embedding[: self.num_protected_tokens], embedding[self.num_protected_tokens :]
         if not len(rest):
             return embedding
-        small = compress(rest, attention, self.method)
+        weights = None if attention is None else attention[self.num_protected_tokens :]
+        small = compress(rest, weights, self.method)
         return torch.cat([first, torch.as_tensor(small.vectors).to(first)])

@@ -46,7 +46,7 @@ def inverse_density(vectors: ArrayLike, tau: float = 0.1) -> Floats:
     A crowd of near-duplicates (margins, background) weighs as much as one patch that is like no other.
     vectors (n, d) -> (n,), in (0, 1]
     """
-    rows = arrays.floats(vectors, "vectors", rank=2).astype(np.float64)
+    rows = arrays.directions(vectors, "vectors").astype(np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     alike = np.exp((kernels.gram(rows.astype(np.float32)) - 1) / tau)
     weights: Floats = (1 / alike.sum(axis=1)).astype(np.float32)

@@ -49,6 +49,8 @@ def capture(model: nn.Module, mask: Tensor, rows: Tensor | None = None) -> Itera
     """
     module = last_attention(model)
     config: Any = module.config
+    if hasattr(module, "_adamerge"):
+        raise BadInput("this model's attention is being read already: one capture at a time")
     seen = Capture(last_real(mask) if rows is None else rows, mask.bool(), _kernel(module))
     AttentionInterface.register(NAME, _attend)
     private = copy.copy(config)

@@ -7,6 +7,7 @@ adapters (colqwen2.5-v0.2, colnomic) load onto the base that they name.
 import json
 import logging
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
 from adamerge.encoders.layout import patch_layout
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.types import MultiVector, Page
 
 log = logging.getLogger(__name__)
@@ -51,16 +52,19 @@ class ColPaliEncoder:
     ) -> None:
         """Load a checkpoint; refuse one that would leave weights random."""
         model_class, processor_class = _classes(name)
-        self.device = device or _best_device()
+        self.device = _device(device)
         self.dtype = dtype or ("bfloat16" if self.device.startswith("cuda") else "float32")
         if self.dtype not in DTYPES:
             raise BadInput(f"dtype must be one of {', '.join(DTYPES)}, got '{self.dtype}'")
+        if max_num_visual_tokens is not None and "Qwen" not in model_class.__name__:
+            raise BadInput(f"{model_class.__name__} makes as many patches as its pictures need: it has no limit to set")
         limit = {} if max_num_visual_tokens is None else {"max_num_visual_tokens": max_num_visual_tokens}
         self.processor: Any = processor_class.from_pretrained(name, **limit)
         if query_prefix is not None:
             self.processor.query_prefix = query_prefix
         self.model: Any = _load(model_class, name, DTYPES[self.dtype]).to(self.device).eval()
-        self.name, self.revision = name, str(getattr(self.model.config, "_commit_hash", None) or "local")
+        self.name, self.revision = name, _revision(name)
+        self.at_once = 2**31  # pages; less once memory has run out
         self.dim = int(getattr(self.model, "dim", 128))
         self.max_num_visual_tokens = max_num_visual_tokens
 
@@ -71,28 +75,49 @@ class ColPaliEncoder:
             "name": self.name,
             "revision": self.revision,
             "class": type(self.model).__name__,
+            "base": _base(self.name),
             "dtype of the model": self.dtype,
+            "device": self.device,
             "attention kernel": self.model.config._attn_implementation,
             "max_num_visual_tokens": self.max_num_visual_tokens,
             "query prefix": self.processor.query_prefix,
             "query augmentation": self.processor.query_augmentation_token,
+            "libraries": {package: version(package) for package in ("torch", "transformers", "colpali-engine")},
         }
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
-        """Patches of each page with the attention of its last real token; halves the batch when memory runs out."""
-        pages = as_pages(pages)
+        """Patches of each page with the attention of its last real token; takes fewer at once when memory runs out."""
+        waiting, out = as_pages(pages), []
+        while waiting:
+            batch = waiting[: self.at_once]
+            encoded = self._attempt(batch)
+            if encoded is None:  # outside of the except block, which keeps the failed batch alive
+                self.at_once = len(batch) // 2
+                log.warning("out of memory with %d pages at once; going on with %d", len(batch), self.at_once)
+                torch.cuda.empty_cache()
+                continue
+            out += encoded
+            waiting = waiting[len(batch) :]
+        return out
+
+    def _attempt(self, batch: list[Page]) -> list[MultiVector] | None:
+        """The patches of a batch, None if it does not fit in memory."""
+        ids = [page.id for page in batch]
         try:
-            return self._encode([page.image for page in pages], [page.id for page in pages])
-        except torch.OutOfMemoryError:
-            if len(pages) == 1:
-                raise
-            log.warning("out of memory with %d pages at once; going on with half as many", len(pages))
-            torch.cuda.empty_cache()
-            half = len(pages) // 2
-            return self.encode_pages(pages[:half]) + self.encode_pages(pages[half:])
+            return self._encode([page.image for page in batch], ids)
+        except torch.OutOfMemoryError as error:
+            if len(batch) == 1:
+                raise TooLarge(
+                    f"page '{ids[0]}' alone does not fit in memory: fewer visual tokens, a smaller dtype ({error})"
+                ) from None
+            return None
+        except ValueError as error:  # a processor that wants another kind of picture
+            raise BadInput(f"page {', '.join(map(repr, ids))}: {error}") from None
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of each query, with the prefix and augmentation of its family: (q, d) each."""
+        if not texts:
+            return []
         batch = self._to_device(self.processor.process_queries(texts=list(texts)))
         vectors, mask = self._forward(batch), batch["attention_mask"].bool()
         return [_array(v[m]) for v, m in zip(vectors, mask, strict=True)]
@@ -150,35 +175,61 @@ def _classes(name: str) -> tuple[Any, Any]:
 
 def _config(name: str) -> dict[str, Any]:
     """The config of a checkpoint, or of the base that an adapter names."""
+    base = _base(name)
+    return _config(base) if base else dict(json.loads(_file(name, "config.json").read_text()))
+
+
+def _base(name: str) -> str | None:
+    """The checkpoint that an adapter goes onto; None for one that stands alone."""
     try:
-        adapter = cached_file(name, "adapter_config.json", _raise_exceptions_for_missing_entries=False)
-        if adapter:
-            return _config(json.loads(Path(adapter).read_text())["base_model_name_or_path"])
-        found: dict[str, Any] = json.loads(Path(str(cached_file(name, "config.json"))).read_text())
+        found = cached_file(name, "adapter_config.json", _raise_exceptions_for_missing_entries=False)
+    except OSError:
+        found = None
+    return str(json.loads(Path(found).read_text())["base_model_name_or_path"]) if found else None
+
+
+def _file(name: str, file: str) -> Path:
+    try:
+        return Path(str(cached_file(name, file)))
     except OSError as error:
         raise BadFile(f"{name} is no checkpoint here or on the hub: {str(error).splitlines()[0]}") from None
-    return found
+
+
+def _revision(name: str) -> str:
+    """The commit of a checkpoint from the hub, which keeps it in the path."""
+    parts = _file(name, "adapter_config.json" if _base(name) else "config.json").parts
+    return parts[parts.index("snapshots") + 1] if "snapshots" in parts else "local"
 
 
 def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
     """The model, or an error where transformers would fill in random weights without a word."""
+    if base := _base(name):  # loading an adapter tells of the adapter's keys only
+        _, info = model_class.from_pretrained(base, dtype=dtype, output_loading_info=True)
+        own = set(json.loads(_file(name, "adapter_config.json").read_text()).get("modules_to_save") or ())
+        lost = [key for key in info["missing_keys"] if not own & set(key.split("."))]
+        _refuse(base, {"missing_keys": lost})
     model, info = model_class.from_pretrained(name, dtype=dtype, output_loading_info=True)
-    wrong = {kind: sorted(info.get(kind) or ()) for kind in ("missing_keys", "unexpected_keys", "mismatched_keys")}
-    for kind, keys in wrong.items():
-        if keys:
-            raise BadFile(f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random")
-    for name in [name for name, _ in model.named_modules() if name.endswith(".lm_head")]:
+    _refuse(name, info)
+    for head in [module for module, _ in model.named_modules() if module.endswith(".lm_head")]:
         # ColPali would score its whole vocabulary for every patch, and nobody reads that
-        model.get_submodule(name.rpartition(".")[0]).lm_head = torch.nn.Identity()
+        model.get_submodule(head.rpartition(".")[0]).lm_head = torch.nn.Identity()
     return model
+
+
+def _refuse(name: str, info: dict[str, Any]) -> None:
+    for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
+        if keys := sorted(info.get(kind) or ()):
+            raise BadFile(f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random")
+
+
+def _device(given: str | None) -> str:
+    """The device that was asked for, if it is there; else the best there is."""
+    there = ["cuda"] * torch.cuda.is_available() + ["mps"] * torch.backends.mps.is_available() + ["cpu"]
+    if given is not None and given.partition(":")[0] not in there:
+        raise BadInput(f"there is no device '{given}' here, only {', '.join(there)}")
+    return given or there[0]
 
 
 def _array(tensor: Tensor) -> Floats:
     array: Floats = tensor.float().cpu().numpy()
     return array
-
-
-def _best_device() -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"

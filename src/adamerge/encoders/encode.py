@@ -1,19 +1,19 @@
 """Pages -> a folder of vectors, batch by batch; a run that was killed goes on where it was."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile
-from adamerge.pages import DPI, Report, read_pages
+from adamerge.pages import DPI, Report, find_files, read_pages
 from adamerge.types import MultiVector, Page
-from adamerge.vectors import Writer
+from adamerge.vectors import Writer, fingerprint
 
 
 def encode_files(
-    paths: Iterable[str | Path],
+    paths: Sequence[str | Path],
     out: str | Path,
     encoder: Encoder,
     *,
@@ -24,10 +24,11 @@ def encode_files(
     """Encode files into a folder and yield every page once it is taken; pages that are there already are passed over.
 
     A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
-    never stopped.
+    never stopped; but for pages that the encoder refused, which are tried again.
     """
+    files = [path for path, _ in find_files(paths)]
     about: dict[str, Any] = encoder.about | {"batch size": batch_size, "dpi": dpi}
-    with Writer(out, encoder=about) as folder:
+    with Writer(out, encoder=about, source=fingerprint(*files)) as folder:
         done = frozenset(folder.ids())
         for batch in _batches(read_pages(paths, dpi, skip_bad, done), batch_size):
             encoded = _encode(encoder, batch, skip_bad)

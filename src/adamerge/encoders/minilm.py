@@ -8,6 +8,7 @@ receives on average in the last layer, which prunes better here than the attenti
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ class MiniLM:
     def about(self) -> dict[str, Any]:
         """What a manifest says of the encoder."""
         kernel = self.model.config._attn_implementation
-        return {"name": self.name, "revision": self.revision, "attention kernel": kernel, "window": WINDOW}
+        libraries = {package: version(package) for package in ("torch", "transformers")}
+        about = {"name": self.name, "revision": self.revision, "attention kernel": kernel, "window": WINDOW}
+        return about | {"dtype of the model": "float32", "device": self.device, "libraries": libraries}
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
         """A vector per word piece of each page; pages without words are read by OCR (extra `ocr`)."""
@@ -62,9 +65,9 @@ class MiniLM:
 
     def _page(self, page: Page) -> MultiVector:
         words = page.words or read_words(page)
-        if not words:
-            raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
         encoded = self.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)
+        if not words or not encoded["input_ids"]:
+            raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
         vectors, attention = self._windows(encoded["input_ids"])
         boxes = np.array([words[i].box for i in encoded.word_ids()], np.float32)
         return MultiVector(vectors, attention, boxes=boxes, id=page.id)

@@ -11,7 +11,7 @@ from adamerge.types import Word
 
 def words(image: Any) -> tuple[Word, ...]:
     """The words of a picture; those of a line share its height and its width by their letters."""
-    found = _engine()(np.asarray(image)[:, :, ::-1])  # RapidOCR expects blue first
+    found = _engine()(np.asarray(image.convert("RGB"))[:, :, ::-1])  # RapidOCR expects blue first
     if found.boxes is None or found.txts is None:
         return ()
     width, height = image.size

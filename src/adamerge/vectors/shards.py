@@ -258,17 +258,18 @@ def counted(path: Path) -> dict[str, int]:
     return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
 
 
-def fingerprint(path: Path) -> str:
-    """What a folder of vectors, a file or a folder of files holds, in eight letters; shards tell by their checksums."""
+def fingerprint(*paths: Path) -> str:
+    """What folders and files hold, in eight letters; a folder of vectors tells by the checksums of its shards."""
     total = 0
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if file.suffix == ".safetensors" and (path / NAME).exists():
-            with safe_open(file, framework="numpy") as shard:
-                total = crc32(json.dumps(shard.metadata()).encode(), total)
-        elif file.is_file() and file.name != NAME:
-            with file.open("rb") as data:
-                while part := data.read(1 << 20):
-                    total = crc32(part, total)
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.suffix == ".safetensors" and (path / NAME).exists():
+                with safe_open(file, framework="numpy") as shard:
+                    total = crc32(json.dumps(shard.metadata()).encode(), total)
+            elif file.is_file() and file.name != NAME:
+                with file.open("rb") as data:
+                    while part := data.read(1 << 20):
+                        total = crc32(part, total)
     return f"{total:08x}"
 
 
