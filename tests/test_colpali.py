@@ -53,8 +53,7 @@ def eager_rows(encoder, batch):
     return seen[-1].float().mean(1)
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_attention_equals_eager_attention_in_a_batch_of_different_pages(folder, side):
+def check_against_eager(folder, side):
     encoder = load_encoder(str(folder))
     encoder.processor.tokenizer.padding_side = side
     batch = encoder._to_device(encoder.processor.process_images([p.image for p in PAGES]))
@@ -70,6 +69,19 @@ def test_attention_equals_eager_attention_in_a_batch_of_different_pages(folder, 
         assert got[i].max() > 1.5 / mask[i].sum()  # peaked: a uniform row would prove nothing
         assert (got[i][~mask[i]] == 0).all()
         assert float(got[i].sum()) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_attention_equals_eager_attention_in_a_batch_of_different_pages(folder, side):
+    check_against_eager(folder, side)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_last_layer_that_sees_only_its_neighbours_is_read_as_it_is(tmp_path, monkeypatch, side):
+    monkeypatch.setattr(tiny, "MODERN_LAYERS", 5)
+    folder = tiny.make("ColModernVBert", tmp_path / "ColModernVBert")
+    assert load_encoder(str(folder)).model.config.text_config.layer_types[-1] == "sliding_attention"
+    check_against_eager(folder, side)
 
 
 def test_pages_become_patches_with_attention_and_places(folder):
@@ -164,6 +176,14 @@ def test_the_calling_convention_of_flash_kernels_gives_the_same_attention(folder
     want = encoder.encode_pages(PAGES)
     monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", stand_in_for_flash)
     attention.last_attention(encoder.model).config._attn_implementation_internal = "flash_attention_2"
+    for page, same in zip(encoder.encode_pages(PAGES), want, strict=True):
+        np.testing.assert_allclose(page.attention, same.attention, atol=1e-6)
+
+
+def test_a_model_that_runs_eager_attention_is_read_too(folder):
+    encoder = load_encoder(str(folder))
+    want = encoder.encode_pages(PAGES)
+    attention.last_attention(encoder.model).config._attn_implementation_internal = "eager"
     for page, same in zip(encoder.encode_pages(PAGES), want, strict=True):
         np.testing.assert_allclose(page.attention, same.attention, atol=1e-6)
 

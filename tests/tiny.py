@@ -27,6 +27,7 @@ IDEFICS = ["<|im_start|>", "<|im_end|>", "<fake_token_around_image>", "<image>",
 IDEFICS += [f"<row_{r}_col_{c}>" for r in range(1, 7) for c in range(1, 7)]
 TEXT = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4}
 TEXT |= {"num_key_value_heads": 2, "max_position_embeddings": 4096}
+MODERN_LAYERS = 4  # the fourth sees everything, a fifth only its neighbours
 VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 2, "num_hidden_layers": 2}
 
 
@@ -171,7 +172,7 @@ def modernvbert(processor_class):
     image = tokenizer.convert_tokens_to_ids("<image>")
     text = {k: v for k, v in TEXT.items() if k != "num_key_value_heads"} | {
         "model_type": "modernbert",
-        "num_hidden_layers": 4,
+        "num_hidden_layers": MODERN_LAYERS,
     }
     text |= {"local_attention": 16, "global_attn_every_n_layers": 3, "vocab_size": len(tokenizer) + 8}
     text |= {

@@ -151,7 +151,9 @@ def _softmax(query: Tensor, key: Tensor, rows: Tensor, allowed: _Allowed, scale:
     shared = key.shape[1]
     index = rows[:, None, :, None].expand(-1, heads, -1, d)
     wanted = query.gather(2, index).float().reshape(batch, shared, heads // shared * rows.shape[1], d)
-    logits = (wanted @ key.float().transpose(2, 3)).reshape(batch, heads, rows.shape[1], -1) * scale
+    # one head of keys at a time, so that no float32 copy of all of them is made
+    parts = [wanted[:, g] @ key[:, g].float().transpose(1, 2) for g in range(shared)]
+    logits = torch.stack(parts, 1).reshape(batch, heads, rows.shape[1], -1) * scale
     if cap is not None:
         logits = cap * torch.tanh(logits / cap)
     return allowed.apply(logits, rows).softmax(-1)
