@@ -124,6 +124,11 @@ def test_weights_come_from_the_hub_where_the_package_is_not_installed(tmp_path):
     assert "its weights are not on this machine, and the hub cannot be reached" in run.stderr
 
 
+def test_a_device_that_is_not_here_is_refused():
+    with pytest.raises(BadInput, match="there is no device 'gpu' here, only"):
+        load_encoder("minilm", device="gpu")
+
+
 def test_other_weights_are_refused(tmp_path):
     shutil.copytree(minilm.find_weights(), tmp_path / "w")
     weights = bytearray((tmp_path / "w" / "model.safetensors").read_bytes())

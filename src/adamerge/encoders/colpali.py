@@ -19,6 +19,7 @@ from transformers.utils.hub import cached_file
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
+from adamerge.encoders.device import choose
 from adamerge.encoders.layout import patch_layout
 from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.types import MultiVector, Page
@@ -52,7 +53,7 @@ class ColPaliEncoder:
     ) -> None:
         """Load a checkpoint; refuse one that would leave weights random."""
         model_class, processor_class = _classes(name)
-        self.device = _device(device)
+        self.device = choose(device)
         self.dtype = dtype or ("bfloat16" if self.device.startswith("cuda") else "float32")
         if self.dtype not in DTYPES:
             raise BadInput(f"dtype must be one of {', '.join(DTYPES)}, got '{self.dtype}'")
@@ -220,14 +221,6 @@ def _refuse(name: str, info: dict[str, Any]) -> None:
     for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
         if keys := sorted(info.get(kind) or ()):
             raise BadFile(f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random")
-
-
-def _device(given: str | None) -> str:
-    """The device that was asked for, if it is there; else the best there is."""
-    there = ["cuda"] * torch.cuda.is_available() + ["mps"] * torch.backends.mps.is_available() + ["cpu"]
-    if given is not None and given.partition(":")[0] not in there:
-        raise BadInput(f"there is no device '{given}' here, only {', '.join(there)}")
-    return given or there[0]
 
 
 def _array(tensor: Tensor) -> Floats:

