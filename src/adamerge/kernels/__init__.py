@@ -7,9 +7,10 @@ ADAMERGE_KERNELS=reference picks the twins.
 import os
 
 if os.environ.get("ADAMERGE_KERNELS") == "reference":
-    from adamerge.kernels.reference import gram, groups, pool, ward
+    from adamerge.kernels.reference import gram, groups, maxsim, pool, ward
 else:
-    from adamerge.kernels._native import gram, groups, pool, ward
+    from adamerge.kernels._native import gram, groups, maxsim, pool, ward
 from adamerge.kernels._native import ward_bytes
+from adamerge.kernels.bytes import quantise
 
-__all__ = ["gram", "groups", "pool", "ward", "ward_bytes"]
+__all__ = ["gram", "groups", "maxsim", "pool", "quantise", "ward", "ward_bytes"]

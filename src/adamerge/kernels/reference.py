@@ -4,11 +4,13 @@ gram    all inner products                                        O(n^2 d)
 ward    join the closest two groups until one is left             O(n^3 d)
 groups  follow the first merges of a tree                         O(n^2)
 pool    the mean of each group                                    O(n d)
+maxsim  all inner products, their maxima, their sum               O(q rows d)
 """
 
 import numpy as np
 
-from adamerge.arrays import Doubles, Floats, Ints
+from adamerge.arrays import Doubles, Floats, Ints, Longs, Stored
+from adamerge.kernels.bytes import quantise
 
 
 def gram(vectors: Floats) -> Floats:
@@ -73,3 +75,27 @@ def pool(vectors: Floats, groups: Ints, weights: Floats | None, m: int, unit: bo
         if unit and length > 0:
             out[g] /= length
     return out.astype(np.float32)
+
+
+def maxsim(
+    query: Floats,
+    query_offsets: Longs,
+    vectors: Stored,
+    scales: Floats | None,
+    begins: Longs,
+    ends: Longs,
+    threads: int,
+) -> Floats:
+    """Sum over a query's vectors of the largest inner product with a row of the page: (queries, pages).
+
+    Int8 rows meet a query that is quantised too. An empty query scores 0; an empty page -inf with any other.
+    """
+    x, y = query.astype(np.float64), vectors.astype(np.float64)
+    if scales is not None:
+        values, of_query = quantise(query)
+        x, y = values * of_query.astype(np.float64)[:, None], y * scales[:, None]
+    out = np.zeros((len(query_offsets) - 1, len(begins)), np.float32)
+    for i, (a, b) in enumerate(zip(query_offsets[:-1], query_offsets[1:], strict=True)):
+        for page, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            out[i, page] = (x[a:b] @ y[begin:end].T).max(axis=1, initial=-np.inf).sum()
+    return out

@@ -3,20 +3,10 @@
 
 #include "chain.hpp"
 #include "gram.hpp"
+#include "memory.hpp"
 
 namespace adamerge::ADAMERGE_LEVEL {
 namespace {
-
-// Hands out a job's memory piece by piece; ward_bytes() in tree.cpp adds up the same pieces.
-struct Memory {
-    unsigned char* next;
-
-    template <class T> T* take(std::size_t count) {
-        T* piece = reinterpret_cast<T*>(next);
-        next += round_up(count * sizeof(T), 64);
-        return piece;
-    }
-};
 
 // vectors -> float64 sums and float32 rows, of unit length if asked; returns the largest squared length.
 double prepare(const WardJob& job, double* sums, float* rows) {

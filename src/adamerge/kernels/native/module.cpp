@@ -15,12 +15,14 @@
 #include <string>
 
 #include "level.hpp"
+#include "scan.hpp"
 #include "tree.hpp"
 
 namespace nb = nanobind;
 using namespace adamerge;
 
 template <class T, int Rank> using In = nb::ndarray<const T, nb::ndim<Rank>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // of a type to be asked for
 template <class T, int Rank> using Out = nb::ndarray<nb::numpy, T, nb::ndim<Rank>>;
 
 namespace {
@@ -30,18 +32,26 @@ struct Level {
     void (*ward)(const WardJob&);
     void (*gram)(const float*, int, int, float*, float**);
     void (*pool)(const PoolJob&);
+    MaxSim maxsim;
 };
+
+#define ADAMERGE_LINKAGE(level) level::ward, level::gram, level::pool
+#define ADAMERGE_MAXSIM(level) {level::maxsim_bytes, level::maxsim_pack, level::maxsim_pages}
 
 // The instruction sets of this machine, best first.
 std::vector<Level> levels() {
     std::vector<Level> found;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) found.push_back({"avx512", avx512::ward, avx512::gram, avx512::pool});
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    if (avx512 && __builtin_cpu_supports("avx512vnni"))
+        found.push_back({"vnni", ADAMERGE_LINKAGE(avx512), ADAMERGE_MAXSIM(vnni)});
+    if (avx512) found.push_back({"avx512", ADAMERGE_LINKAGE(avx512), ADAMERGE_MAXSIM(avx512)});
+    // Every machine with AVX2 has F16C; compilers that cannot ask for it are still in use.
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        found.push_back({"avx2", avx2::ward, avx2::gram, avx2::pool});
+        found.push_back({"avx2", ADAMERGE_LINKAGE(avx2), ADAMERGE_MAXSIM(avx2)});
 #endif
-    found.push_back({"baseline", baseline::ward, baseline::gram, baseline::pool});
+    found.push_back({"baseline", ADAMERGE_LINKAGE(baseline), ADAMERGE_MAXSIM(baseline)});
     return found;
 }
 
@@ -151,6 +161,47 @@ Out<float, 2> pool(In<float, 2> vectors, In<std::int32_t, 1> groups, std::option
     return out;
 }
 
+// The kind of the vectors; int8 comes with a scale per row, the others without.
+Kind kind_of(const Rows& vectors, const std::optional<In<float, 1>>& scales) {
+    const bool scaled = scales && scales->shape(0) == vectors.shape(0);
+    if (vectors.dtype() == nb::dtype<std::int8_t>() && scaled) return Kind::int8;
+    if (vectors.dtype() == nb::dtype<float>() && !scales) return Kind::float32;
+    const auto type = vectors.dtype();
+    if (type.code == (std::uint8_t)nb::dlpack::dtype_code::Float && type.bits == 16 && !scales) return Kind::float16;
+    throw std::invalid_argument("vectors are float32 or float16 without scales, or int8 with scales (rows,)");
+}
+
+void check_ranges(const MaxSimJob& job, std::size_t q, std::size_t rows) {
+    const std::int64_t* at = job.query_offsets;
+    bool inside = at[0] >= 0 && at[job.queries] <= (std::int64_t)q && std::is_sorted(at, at + job.queries + 1);
+    if (!inside) throw std::invalid_argument("query_offsets rise from 0 to the number of query vectors");
+    for (std::int64_t p = 0; p < job.pages; ++p)
+        inside &= 0 <= job.begins[p] && job.begins[p] <= job.ends[p] && job.ends[p] <= (std::int64_t)rows;
+    if (!inside) throw std::invalid_argument("pages need 0 <= begins <= ends <= rows");
+}
+
+Out<float, 2> maxsim(In<float, 2> query, In<std::int64_t, 1> query_offsets, Rows vectors,
+                     std::optional<In<float, 1>> scales, In<std::int64_t, 1> begins, In<std::int64_t, 1> ends, int threads,
+                     std::optional<std::string> level) {
+    const std::size_t pages = begins.shape(0), d = query.shape(1), most = 1 << 16;  // int32 holds no more products of int8
+    if (query_offsets.shape(0) < 1 || ends.shape(0) != pages || vectors.shape(1) != d || d > most || threads < 1)
+        throw std::invalid_argument("query (q, d), query_offsets (queries+1,), vectors (rows, d), d <= 65536, "
+                                    "begins and ends (pages,), threads >= 1");
+    const std::size_t queries = query_offsets.shape(0) - 1;
+    auto scores = array<float>(queries, pages);
+    const MaxSimJob job{query.data(), query_offsets.data(), (std::int64_t)queries, (int)d, vectors.data(),
+                        kind_of(vectors, scales), scales ? scales->data() : nullptr, begins.data(), ends.data(),
+                        (std::int64_t)pages, scores.data()};
+    check_ranges(job, query.shape(0), vectors.shape(0));
+    const Level& chosen = level_named(level);
+    threads = (int)std::clamp<std::size_t>(pages, 1, threads);
+    nb::gil_scoped_release unlocked;
+    const MaxSimBytes bytes = chosen.maxsim.bytes(job);
+    const Workspace memory(bytes.packed + bytes.thread * threads);
+    scan(job, chosen.maxsim, bytes, threads, memory.as<unsigned char>());
+    return scores;
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -160,6 +211,9 @@ NB_MODULE(_native, module) {
     module.def("groups", &groups, nb::arg("merges"), nb::arg("made"));
     module.def("pool", &pool, nb::arg("vectors"), nb::arg("groups"), nb::arg("weights").none(), nb::arg("m"),
                nb::arg("unit") = false, nb::arg("level") = nb::none());
+    module.def("maxsim", &maxsim, nb::arg("query"), nb::arg("query_offsets"), nb::arg("vectors").noconvert(),
+               nb::arg("scales").none(), nb::arg("begins"), nb::arg("ends"), nb::arg("threads"),
+               nb::arg("level") = nb::none());
     module.def("ward_bytes", [](std::size_t n, std::size_t d) { return ward_bytes(n, d, false); });
     module.def("levels", [] {
         std::vector<std::string> names;

@@ -28,7 +28,7 @@ template <class T> struct Simd {
 
     static Vec load(const T* at) { Vec v; std::memcpy(&v, at, BYTES); return v; }
     static void store(T* at, Vec v) { std::memcpy(at, &v, BYTES); }
-    static Vec splat(T x) { return Vec{} + x; }
+    static Vec splat(T x) { return x - Vec{}; }  // x + 0 is not x when x is -0, and would be computed
     static Vec min(Vec a, Vec b) { return b < a ? b : a; }
 
     static T min_of(Vec v) {

@@ -1,0 +1,219 @@
+// The score of a query and a page: for every vector of the query the largest inner product with a row of the page, added
+// up. No similarity matrix is stored: a block of rows meets all queries, then the next block comes.
+#include "maxsim.hpp"
+
+#include "bytes.hpp"
+#include "level.hpp"
+#include "memory.hpp"
+
+namespace adamerge::ADAMERGE_LEVEL {
+namespace {
+
+// Where the vectors of one query went: `wide` columns of panels, then `few` rows of their own.
+struct Place {
+    std::int64_t column, group;
+    std::int32_t wide, few;
+};
+
+// All queries as the tiles want them. How a query is split depends on that query alone, and so does its score.
+struct Packed {
+    std::int64_t columns, groups;  // columns are a multiple of W
+    Place* places;                 // (queries,)
+    std::int32_t* panels;          // columns of float, or of GROUP values of int8
+    float* rows;                   // (groups, FEW, length)
+    std::int32_t* starts;          // (columns,)  int8: what each sum starts with
+    float* scales;                 // (columns,)  int8: of each vector of the query
+};
+
+// Steps over k of a panel, and cells of a padded row.
+int steps_of(const MaxSimJob& job) { return job.kind == Kind::int8 ? (job.d + GROUP - 1) / GROUP : job.d; }
+int length_of(const MaxSimJob& job) { return (int)round_up(steps_of(job), W); }
+
+// Rows of a block lie an odd number of cache lines apart, or those of a power of two would fight for the same places.
+std::size_t stride_of(const MaxSimJob& job) { return round_up(length_of(job), 32) + 16; }
+
+// Rows of a block: about what the first cache holds beside a panel.
+int block_rows(const MaxSimJob& job) {
+    const int fit = (int)(32768 / (stride_of(job) * sizeof(float)));
+    return fit > LEAST ? fit : LEAST;
+}
+
+Place place_of(const MaxSimJob& job, std::int64_t i) {
+    const auto q = (std::int32_t)(job.query_offsets[i + 1] - job.query_offsets[i]);
+    const std::int32_t few = job.kind != Kind::int8 && q % W <= FEW ? q % W : 0;
+    return {0, 0, q - few, few};
+}
+
+Packed lay_out(const MaxSimJob& job, Memory& memory) {
+    Packed packed = {};
+    for (std::int64_t i = 0; i < job.queries; ++i) {
+        const Place place = place_of(job, i);
+        packed.columns += place.wide;
+        packed.groups += place.few > 0;
+    }
+    packed.columns = (std::int64_t)round_up(packed.columns, W);
+    packed.places = memory.take<Place>(job.queries);
+    packed.panels = memory.take<std::int32_t>(packed.columns * steps_of(job));
+    packed.rows = memory.take<float>(packed.groups * FEW * length_of(job));
+    packed.starts = memory.take<std::int32_t>(packed.columns);
+    packed.scales = memory.take<float>(packed.columns);
+    return packed;
+}
+
+// One vector of a query into its column.
+void pack_column(const MaxSimJob& job, const Packed& packed, const float* vector, std::int64_t column) {
+    const std::int64_t first = column / (2 * W) * (2 * W);
+    const int apart = packed.columns - first < 2 * W ? W : 2 * W;
+    std::int32_t* cells = packed.panels + first * steps_of(job) + (column - first);
+    if (job.kind == Kind::int8) {
+        std::int32_t total;
+        packed.scales[column] = quantise(vector, job.d, cells, apart, total);
+        packed.starts[column] = -LIFT * total;
+    } else {
+        for (int k = 0; k < job.d; ++k) std::memcpy(cells + (std::size_t)k * apart, vector + k, sizeof(float));
+    }
+}
+
+// float16 -> float32. Without an instruction for it: the bits in their new places, times what the exponents differ.
+inline void widen(const std::uint16_t* in, int d, float* out) {
+    int k = 0;
+#if defined(__AVX512F__)
+    for (; k + 16 <= d; k += 16) {
+        const __m256i half = _mm256_loadu_si256((const __m256i*)(in + k));
+        _mm512_storeu_ps(out + k, _mm512_maskz_cvtph_ps(0xffff, half));  // the form that GCC 12 does not warn of
+    }
+#elif defined(__F16C__)
+    for (; k + 8 <= d; k += 8) _mm256_storeu_ps(out + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(in + k))));
+#endif
+    for (; k < d; ++k) {
+        const std::uint32_t sign = (std::uint32_t)(in[k] & 0x8000) << 16, bits = (std::uint32_t)(in[k] & 0x7fff) << 13;
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        value = bits < 0x0f800000 ? value * 0x1p112f : __builtin_inff();
+        std::uint32_t whole;
+        std::memcpy(&whole, &value, sizeof whole);
+        whole |= sign;
+        std::memcpy(out + k, &whole, sizeof whole);
+    }
+}
+inline void widen(const float* in, int d, float* out) { std::memcpy(out, in, d * sizeof(float)); }
+
+// Rows first .. first + n of the vectors, at least LEAST: the last one again and again. What is beyond d is zero.
+template <class From, class To> void fill(const MaxSimJob& job, std::int64_t first, int n, std::int32_t* buffer) {
+    const std::size_t stride = stride_of(job);
+    const From* in = (const From*)job.vectors + first * job.d;
+    for (int i = 0; i < n; ++i) {
+        std::int32_t* row = buffer + i * stride;
+        for (int k = length_of(job) - 1; k >= 0 && k >= (int)(job.d * sizeof(To) / sizeof(*row)); --k) row[k] = 0;
+        widen(in + (std::size_t)i * job.d, job.d, (To*)row);
+    }
+    const std::size_t bytes = length_of(job) * sizeof(*buffer);
+    for (int i = n; i < LEAST; ++i) std::memcpy(buffer + i * stride, buffer + (n - 1) * stride, bytes);
+}
+
+// What one thread works in.
+struct Bench {
+    float* maxima;         // (columns + groups W,)
+    std::int32_t* buffer;  // (block_rows, stride)
+    float* scales;         // (block_rows,)
+
+    Bench(const MaxSimJob& job, const Packed& packed, Memory& memory)
+        : maxima(memory.take<float>(packed.columns + packed.groups * W)),
+          buffer(memory.take<std::int32_t>(block_rows(job) * stride_of(job))),
+          scales(memory.take<float>(block_rows(job))) {}
+};
+
+void match_bytes(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
+    fill<std::int8_t, Value>(job, first, n, bench.buffer);
+    const int rows = n < LEAST ? LEAST : n;
+    for (int i = 0; i < rows; ++i) bench.scales[i] = job.scales[first + (i < n ? i : n - 1)];
+    const ByteTiles tiles{bench.buffer, stride_of(job), bench.scales, packed.panels, packed.starts, steps_of(job)};
+    match_columns(tiles, rows, packed.columns, bench.maxima);
+}
+
+void match_floats(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
+    // Even float32 is copied: twelve rows read at once in steps are slower than one after the other, then from the cache.
+    if (job.kind == Kind::float16) fill<std::uint16_t, float>(job, first, n, bench.buffer);
+    else fill<float, float>(job, first, n, bench.buffer);
+    const float* rows = (const float*)bench.buffer;
+    const std::size_t stride = stride_of(job);
+    n = n < LEAST ? LEAST : n;
+    match_columns(FloatTiles{rows, stride, (const float*)packed.panels, job.d}, n, packed.columns, bench.maxima);
+    const int length = length_of(job);
+    for (std::int64_t i = 0; i < job.queries && packed.groups; ++i) {
+        const Place place = packed.places[i];
+        if (place.few == 0) continue;
+        const float* query = packed.rows + place.group * FEW * length;
+        float* maxima = bench.maxima + packed.columns + place.group * W;
+        if (place.few == 1) match_few<1>(rows, stride, n, query, length, maxima);
+        else if (place.few == 2) match_few<2>(rows, stride, n, query, length, maxima);
+        else match_few<4>(rows, stride, n, query, length, maxima);
+    }
+}
+
+// The sum of a query's maxima.
+float score(const MaxSimJob& job, const Packed& packed, const Place& place, const float* maxima) {
+    double sum = 0;
+    for (std::int64_t c = place.column; c < place.column + place.wide; ++c)
+        sum += job.kind == Kind::int8 ? (double)maxima[c] * packed.scales[c] : maxima[c];
+    const float* lanes = maxima + packed.columns + place.group * W;
+    const int width = place.few == 3 ? FEW : place.few;
+    for (int j = 0; j < place.few; ++j) {
+        float best = lanes[j];
+        for (int lane = j; lane < W; lane += width) best = lanes[lane] > best ? lanes[lane] : best;
+        sum += best;
+    }
+    return (float)sum;
+}
+
+void match_page(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t page) {
+    const std::int64_t n = job.ends[page] - job.begins[page], most = block_rows(job), blocks = (n + most - 1) / most;
+    const std::int64_t maxima = packed.columns + packed.groups * W;
+    for (std::int64_t i = 0; i < maxima; ++i) bench.maxima[i] = -__builtin_inff();
+    for (std::int64_t b = 0; b < blocks; ++b) {
+        const std::int64_t first = n * b / blocks, last = n * (b + 1) / blocks;
+        const auto match = job.kind == Kind::int8 ? match_bytes : match_floats;
+        match(job, packed, bench, job.begins[page] + first, (int)(last - first));
+    }
+    for (std::int64_t i = 0; i < job.queries; ++i) {
+        const Place& place = packed.places[i];
+        const bool nothing = n == 0 && place.wide + place.few > 0;
+        job.scores[i * job.pages + page] = nothing ? -__builtin_inff() : score(job, packed, place, bench.maxima);
+    }
+}
+
+}  // namespace
+
+MaxSimBytes maxsim_bytes(const MaxSimJob& job) {
+    Memory packed, thread;
+    const Packed queries = lay_out(job, packed);
+    Bench(job, queries, thread);
+    return {packed.bytes(), thread.bytes()};
+}
+
+void maxsim_pack(const MaxSimJob& job, unsigned char* memory) {
+    Memory pieces(memory);
+    const Packed packed = lay_out(job, pieces);
+    const int length = length_of(job);
+    std::memset(memory, 0, pieces.bytes());
+    std::int64_t column = 0, group = 0;
+    for (std::int64_t i = 0; i < job.queries; ++i) {
+        const float* vector = job.query + job.query_offsets[i] * job.d;
+        Place& place = packed.places[i] = place_of(job, i);
+        place.column = column, place.group = group;
+        for (int j = 0; j < place.wide; ++j, vector += job.d) pack_column(job, packed, vector, column++);
+        for (int j = 0; j < place.few; ++j, vector += job.d)
+            std::memcpy(packed.rows + (group * FEW + j) * length, vector, job.d * sizeof(float));
+        group += place.few > 0;
+    }
+}
+
+void maxsim_pages(const MaxSimJob& job, const unsigned char* packed, std::int64_t first, std::int64_t last,
+                  unsigned char* memory) {
+    Memory queries(const_cast<unsigned char*>(packed)), own(memory);
+    const Packed all = lay_out(job, queries);
+    const Bench bench(job, all, own);
+    for (std::int64_t page = first; page < last; ++page) match_page(job, all, bench, page);
+}
+
+}  // namespace adamerge::ADAMERGE_LEVEL
