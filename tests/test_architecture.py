@@ -22,6 +22,8 @@ LAYERS = [
     "pages",
     "encoders",
     "report",
+    "search",
+    "store",
     "adapters",
     "cli",
 ]
@@ -64,7 +66,18 @@ def python(code):
 
 
 def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
-    heavy = {"torch", "scipy", "pyarrow", "transformers", "pandas", "rich", "PIL", "pypdfium2", "fastcluster"}
+    heavy = {
+        "torch",
+        "scipy",
+        "pyarrow",
+        "transformers",
+        "pandas",
+        "rich",
+        "PIL",
+        "pypdfium2",
+        "fastcluster",
+        "lancedb",
+    }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 
 

@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -269,20 +270,26 @@ def test_a_stopped_run_goes_on_and_ends_as_if_undisturbed(many, tmp_path, signal
         assert file.read_bytes() == (tmp_path / "s" / file.name).read_bytes()
 
 
+def watch(terminal, seen):
+    try:
+        while chunk := os.read(terminal, 65536):
+            seen += chunk
+    except OSError:  # the other end is closed
+        pass
+
+
 def test_a_terminal_sees_progress_and_a_pipe_does_not(many, tmp_path):
     leader, follower = pty.openpty()
     command = [ADAMERGE, "compress", many, "-o", tmp_path / "s", "--method", "sem-cluster:m=1.1", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, env=os.environ | {"TERM": "xterm"})
     os.close(follower)
+    seen = bytearray()
+    watcher = threading.Thread(target=watch, args=(leader, seen))  # a terminal that nobody reads stops who writes to it
+    watcher.start()
     out = process.stdout.read()
     process.stdout.close()
     assert process.wait() == 0
-    seen = b""
-    try:
-        while chunk := os.read(leader, 65536):
-            seen += chunk
-    except OSError:  # the other end is closed
-        pass
+    watcher.join()
     os.close(leader)
     assert b"pages/s" in seen
     assert b"1500/1500" in seen

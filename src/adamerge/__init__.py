@@ -15,7 +15,9 @@ from adamerge.compress import (
 from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
 from adamerge.pages import read_pages
-from adamerge.types import Compressed, Cut, MultiVector, Page, Tree
+from adamerge.store import Entry, Store, open_store
+from adamerge.store.index import Indexing, index_files
+from adamerge.types import Compressed, Cut, Found, Hit, Match, MultiVector, Page, Tree
 from adamerge.vectors import read_compressed, read_vectors, write_vectors
 
 __all__ = [
@@ -24,17 +26,25 @@ __all__ = [
     "Compressed",
     "Cut",
     "DocPruner",
+    "Entry",
+    "Found",
+    "Hit",
     "Identity",
+    "Indexing",
+    "Match",
     "Method",
     "MultiVector",
     "Page",
     "PruneThenMerge",
     "Random",
     "SemCluster",
+    "Store",
     "Tree",
     "compress",
     "compress_pages",
+    "index_files",
     "load_encoder",
+    "open_store",
     "parse_method",
     "read_compressed",
     "read_pages",

@@ -36,19 +36,26 @@ def read_pages(
     function and the run goes on.
     """
     for path, source in find_files(paths):
-        reader = _read_pdf if path.suffix.lower() == ".pdf" else _read_image
-        try:
-            for page in reader(path, source, dpi, done):
-                if isinstance(page, Page):
-                    yield page
-                elif skip_bad is None:
-                    raise page
-                else:
-                    skip_bad(page)
-        except AdamergeError as error:
-            if skip_bad is None:
-                raise
-            skip_bad(error)
+        yield from read_file(path, source, dpi, skip_bad, done)
+
+
+def read_file(
+    path: Path, source: str, dpi: int = DPI, skip_bad: Report | None = None, done: Container[str] = ()
+) -> Iterator[Page]:
+    """The pages of one file, which is to be called `source`; otherwise as `read_pages`."""
+    reader = _read_pdf if path.suffix.lower() == ".pdf" else _read_image
+    try:
+        for page in reader(path, source, dpi, done):
+            if isinstance(page, Page):
+                yield page
+            elif skip_bad is None:
+                raise page
+            else:
+                skip_bad(page)
+    except AdamergeError as error:
+        if skip_bad is None:
+            raise
+        skip_bad(error)
 
 
 def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:

@@ -1,6 +1,7 @@
-"""The nouns: a page, its vectors, their merge tree, where it was cut, and what is stored of it."""
+"""The nouns: a page, its vectors, their merge tree, where it was cut, what is stored of it, and what a search finds."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,6 +150,59 @@ class Compressed:
         """Bytes of `stored` in a dtype."""
         extra = 0 if self.extra is None else self.extra.size
         return (self.vectors.size + extra) * np.dtype(dtype).itemsize
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Where one vector of a query found its best match on a page.
+
+    row    of the stored vectors of the page; those after the groups are `extra` rows, which have no place on the page
+    boxes  (p, 4) of the patches in that group, in parts of the page; words are those of the text layer inside them
+    """
+
+    similarity: float
+    row: int
+    boxes: Floats
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    """A page that a search found; `matches` has one entry per query vector, and their similarities sum to `score`."""
+
+    id: str
+    score: float
+    source: str = ""
+    number: int = 1
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    matches: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The hits of one search, best first, and how they were found.
+
+    how         "exact": every page was compared; "settled": more candidates did not change the hits; "limit": the
+                candidates were still changing the hits when there were as many as a search may take
+    candidates  pages that were compared, of `pages` that passed the filter
+    """
+
+    hits: tuple[Hit, ...]
+    how: str
+    candidates: int
+    pages: int
+
+    def __len__(self) -> int:
+        """Hits found."""
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        """The hits, best first."""
+        return iter(self.hits)
+
+    def __getitem__(self, rank: int) -> Hit:
+        """The hit of a rank, from 0."""
+        return self.hits[rank]
 
 
 def _attention(values: ArrayLike, n: int) -> Floats:

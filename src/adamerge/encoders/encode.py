@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, find_files, read_pages
 from adamerge.types import MultiVector, Page
 from adamerge.vectors import Writer, fingerprint
+
+T = TypeVar("T")
 
 
 def encode_files(
@@ -30,21 +32,22 @@ def encode_files(
     about: dict[str, Any] = encoder.about | {"batch size": batch_size, "dpi": dpi}
     with Writer(out, encoder=about, source=fingerprint(*files)) as folder:
         done = frozenset(folder.ids())
-        for batch in _batches(read_pages(paths, dpi, skip_bad, done), batch_size):
-            encoded = _encode(encoder, batch, skip_bad)
+        for batch in batches(read_pages(paths, dpi, skip_bad, done), batch_size):
+            encoded = encode_batch(encoder, batch, skip_bad)
             folder.add(*encoded)
             yield from encoded
         if not folder.done and not folder.waiting:
             raise BadFile("no page could be encoded, and nothing was written")
 
 
-def _batches(pages: Iterable[Page], size: int) -> Iterator[list[Page]]:
-    source = iter(pages)
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Items, so many at a time."""
+    source = iter(items)
     while batch := list(islice(source, size)):
         yield batch
 
 
-def _encode(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[MultiVector]:
+def encode_batch(encoder: Encoder, batch: list[Page], skip_bad: Report | None = None) -> list[MultiVector]:
     """The pages of a batch; those that cannot be encoded are reported, if somebody wants to know."""
     try:
         return encoder.encode_pages(batch)
@@ -52,6 +55,6 @@ def _encode(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> lis
         if skip_bad is None:
             raise
         if len(batch) > 1:
-            return [page for one in batch for page in _encode(encoder, [one], skip_bad)]
+            return [page for one in batch for page in encode_batch(encoder, [one], skip_bad)]
         skip_bad(error)
         return []

@@ -28,13 +28,13 @@ Columns = Mapping[str, Array]
 
 def of_pages(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
     """The flat arrays of pages, their vectors in a dtype."""
-    columns = _ragged("vectors", "offsets", [_cast(p.vectors, dtype, p.id) for p in pages])
+    columns = _ragged("vectors", "offsets", [cast(p.vectors, dtype, p.id) for p in pages])
     return columns | _optional("attention", pages) | _common(pages, dtype)
 
 
 def of_compressed(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
     """The flat arrays of compressed pages, their vectors in a dtype."""
-    columns = _ragged("vectors", "offsets", [_cast(p.vectors, dtype, p.id) for p in pages])
+    columns = _ragged("vectors", "offsets", [cast(p.vectors, dtype, p.id) for p in pages])
     columns |= _ragged("groups", "patch_offsets", [p.groups for p in pages])
     columns["merges"] = np.array([p.cut.merges for p in pages], np.int32)
     columns["theta"] = np.array([p.cut.theta for p in pages])
@@ -70,7 +70,7 @@ def _common(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> 
     columns = _optional("boxes", pages)
     if any(p.extra is not None for p in pages):
         none = np.zeros((0, pages[0].vectors.shape[1]), np.float32)
-        extra = [_cast(none if p.extra is None else p.extra, dtype, p.id) for p in pages]
+        extra = [cast(none if p.extra is None else p.extra, dtype, p.id) for p in pages]
         columns |= _ragged("extra", "extra_offsets", extra)
     if any(p.grid for p in pages):
         columns["grid"] = np.array([p.grid or (0, 0) for p in pages], np.int32)
@@ -91,7 +91,8 @@ def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
     return {name: np.concatenate(parts)} if have else {}
 
 
-def _cast(vectors: Array, dtype: str, id: str) -> Array:
+def cast(vectors: Array, dtype: str, id: str) -> Array:
+    """Vectors of a page in another dtype; refused where a number or a direction would be lost."""
     with np.errstate(over="ignore"):
         out = vectors.astype(dtype)
     if not np.isfinite(out).all():

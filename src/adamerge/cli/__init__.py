@@ -1,0 +1,32 @@
+"""The command line: verbs that parse, call and print. Data goes to stdout, progress and errors to stderr."""
+
+import click
+
+from adamerge.cli import info, store, vectors
+from adamerge.cli.common import Verbs
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="adamerge")
+def main(debug: bool) -> None:
+    """Store visual documents in a fraction of the vectors, and find the same pages.
+
+    A method is a name with options: adamerge, adamerge:k=0.25,c_min=0.8, sem-cluster:m=4 ...
+    `adamerge methods` lists them.
+    """
+
+
+for verb in (
+    vectors.encode,
+    vectors.encoders,
+    vectors.compress,
+    vectors.methods,
+    store.index,
+    store.search,
+    store.delete,
+    store.export,
+    store.copy,
+    info.info,
+):
+    main.add_command(verb)

@@ -1,0 +1,53 @@
+"""Compressed pages -> a database, and back by search: open_store(where).
+
+A folder or a bucket holds them by LanceDB (extra `store`), a server or cluster by Qdrant (extra `qdrant`).
+"""
+
+from pathlib import Path
+from typing import Any
+
+from adamerge.errors import BadInput, missing_extra
+from adamerge.store.base import Store
+from adamerge.store.entry import Entry
+
+__all__ = ["Entry", "Store", "is_store", "open_store"]
+
+UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+def open_store(where: str | Path, **options: Any) -> Store:
+    """A store in a folder (`reports`), a bucket (`s3://bucket/reports`) or a Qdrant server (`http://host:6333/reports`).
+
+    encoder  who encodes pages and queries: a name, an Encoder, or what a manifest says of one; known from then on
+    dtype    of the stored vectors: float16, float32 or int8
+    memory   bytes of vectors that a search may hold to compare them all (LanceDB): 4 GiB, or "500MB"
+    api_key, shard_number, replication_factor   of Qdrant
+    """
+    if isinstance(options.get("memory"), str):
+        options["memory"] = parse_bytes(options["memory"])
+    if str(where).startswith(("http://", "https://")):
+        try:
+            from adamerge.store.qdrant import open_qdrant
+        except ImportError:
+            raise missing_extra("a Qdrant store", "qdrant") from None
+        return open_qdrant(str(where), **options)
+    try:
+        from adamerge.store.lance import LanceStore
+    except ImportError:
+        raise missing_extra("a store", "store") from None
+    return LanceStore(where, **options)
+
+
+def is_store(where: str | Path) -> bool:
+    """Whether a store is there: a folder that holds one, or an address."""
+    return "://" in str(where) or (Path(where) / "pages.lance").exists()
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes from a number with a unit: 500MB, 4GiB, 1e9."""
+    number = text.strip().lower().rstrip("kmgib ")
+    unit = text.strip().lower()[len(number) :].strip()
+    try:
+        return int(float(number) * UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        raise BadInput(f"a size is a number and a unit, such as 500MB or 4GiB; got {text!r}") from None

@@ -1,0 +1,193 @@
+"""What every store does: check, write in batches, and turn a ranking into hits. Databases differ below that."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from adamerge.arrays import ArrayLike, Floats
+from adamerge.encoders import Encoder, load_encoder
+from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.search.match import matches
+from adamerge.search.maxsim import checked
+from adamerge.store.entry import DTYPES, About, Entry, batches
+from adamerge.types import Compressed, Found, Hit
+
+BATCH = 32  # pages of one write, which is there as a whole or not at all
+Ranked = tuple[list[tuple[str, float]], str, int, int]  # (id, score) best first; how, candidates, pages as in Found
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file whose pages a store holds: how many pages it has, the folder it was in, its metadata."""
+
+    ids: dict[str, str]  # id -> hash of the file when that page was indexed
+    pages: int
+    root: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class Store(ABC):
+    """A database of compressed pages; use open_store(). Every write is there when the call returns."""
+
+    dtypes: tuple[str, ...] = DTYPES
+
+    def __init__(self, encoder: Encoder | Mapping[str, Any] | str | None, dtype: str | None) -> None:
+        """Remember who encodes; `about` stays None until the first page is there."""
+        self._encoder: Encoder | None = None
+        self._encoded_by: dict[str, Any] = {}
+        if dtype is not None and dtype not in self.dtypes:
+            raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
+        self._dtype = dtype
+        self.about: About | None = None
+        if encoder is not None:
+            self.encoded_by(encoder)
+
+    def encoded_by(self, encoder: Encoder | Mapping[str, Any] | str, **settings: Any) -> None:
+        """Say who encodes, with settings such as dpi; another than the one that made the pages is refused."""
+        encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
+        about = dict(encoder) if isinstance(encoder, Mapping) else encoder.about
+        if self.about is not None:
+            self.about.check_encoder(about | settings)
+        self._encoder = None if isinstance(encoder, Mapping) else encoder
+        self._encoded_by = about | settings
+
+    def like(self, about: About) -> None:
+        """Take pages of another store: of its encoder, and in its dtype if this one is new and nobody chose."""
+        self.encoded_by(about.encoder)
+        if self.about is None and self._dtype is None and about.dtype in self.dtypes:
+            self._dtype = about.dtype
+
+    def _opened(self, about: About) -> None:
+        """Take what the database says of itself, and refuse to be something else."""
+        about.check_encoder(self._encoded_by)
+        if self._dtype is not None and about.dtype != self._dtype:
+            raise Mixture(f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store")
+        self.about = about
+
+    def add(self, pages: Entry | Compressed | Iterable[Entry | Compressed]) -> int:
+        """Store pages, each in place of the one of its id, and return how many; any iterable goes, read lazily.
+
+        A page of another method or dimension, without vectors or with nan is refused before its batch is written.
+        """
+        count = 0
+        for batch in batches(pages, BATCH):
+            first = batch[0].page
+            about = self.about or About(
+                first.vectors.shape[1], first.method, self._dtype or self.dtypes[0], self._encoded_by
+            )
+            for entry in batch:
+                about.check_page(entry.page)
+            self._write(batch, about)
+            self.about = about
+            count += len(batch)
+        return count
+
+    def search(
+        self, query: str | ArrayLike, k: int = 10, where: str = "", *, exact: bool = False, why: bool = True
+    ) -> Found:
+        """The k best pages for a query: its text, or its vectors (q, d).
+
+        where   a filter on metadata, id, source and number, in SQL: "year >= 2020 and language = 'en'"
+        exact   compare every page, however many there are
+        why     also find where on each page every query vector matched
+        """
+        about = self.known()
+        vectors = self.encode(query) if isinstance(query, str) else checked(query, about.dimension)
+        if k < 1:
+            raise BadInput(f"k must be at least 1, got {k}")
+        ranked, how, candidates, pages = self._rank(vectors, k, where, exact)
+        scores = dict(ranked)
+        found = self.get(list(scores))
+        hits = (_hit(entry, scores[entry.id], vectors if why else None) for entry in found)
+        return Found(tuple(hits), how, candidates, pages)
+
+    def encode(self, query: str) -> Floats:
+        """The vectors (q, d) of a query, by the encoder that made the pages."""
+        about = self.known()
+        if self._encoder is None:
+            if not about.encoder.get("name"):
+                raise BadInput(
+                    "the store does not know which encoder made its pages: give the query's vectors, "
+                    "or open_store(..., encoder=)"
+                )
+            encoder = load_encoder(about.encoder["name"])
+            about.check_encoder({key: encoder.about.get(key) for key in ("name", "revision")})
+            self._encoder = encoder
+        return self._encoder.encode_queries([query])[0]
+
+    def known(self) -> About:
+        """What made the pages; an error where there are none."""
+        if self.about is None:
+            raise BadFile(f"{self} holds no pages yet: store.add(...) or adamerge index")
+        return self.about
+
+    def __enter__(self) -> Self:
+        """Nothing to do: the store is open."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        """Close the store; what was added stays."""
+        self.close()
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Pages in the store."""
+
+    @abstractmethod
+    def delete(self, *ids: str, source: str | None = None) -> int:
+        """Remove pages by id, or all pages of a source file, and return how many there were."""
+
+    @abstractmethod
+    def get(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries of those ids that are there, in the order of `ids`."""
+
+    @abstractmethod
+    def entries(self, where: str = "") -> Iterator[Entry]:
+        """All entries that pass a filter, a batch at a time."""
+
+    @abstractmethod
+    def sources(self) -> dict[str, Source]:
+        """The files whose pages are here, by name."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, str]:
+        """The names of metadata, and the kind of each: bool, int, float, text, time or date."""
+
+    @abstractmethod
+    def label(self, source: str, metadata: Mapping[str, Any]) -> None:
+        """Set metadata of all pages of a source file."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What it holds: pages, vectors, bytes, and what made them."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database; further use is an error."""
+
+    @abstractmethod
+    def _write(self, entries: list[Entry], about: About) -> None:
+        """Insert or replace checked entries at once; make the database first if it is not there."""
+
+    @abstractmethod
+    def _rank(self, query: Floats, k: int, where: str, exact: bool) -> Ranked:
+        """The best k pages that pass a filter."""
+
+
+def _hit(entry: Entry, score: float, query: Floats | None) -> Hit:
+    found = () if query is None else matches(query, entry.page, entry.words)
+    return Hit(entry.id, score, entry.source, entry.number, entry.metadata, found)
+
+
+def facts_of(
+    about: About, pages: int, sources: int, *, patches: int, rows: int, extra: int, vectors: int, total: int | None
+) -> dict[str, Any]:
+    """The facts of a store in the order a person reads them; bytes are null where the database does not tell."""
+    facts: dict[str, Any] = {"pages": pages, "files": sources, "dimensions": about.dimension, "dtype": about.dtype}
+    facts |= {"method": about.method, "patches": patches, "stored": rows - extra, "extra": extra}
+    facts |= {"compression": 1 - (rows - extra) / patches if patches else 0.0, "bytes of vectors": vectors}
+    facts |= {"bytes of the rest": None if total is None else total - vectors, "bytes in all": total}
+    facts |= {"bytes per page": None if total is None or not pages else total // pages}
+    return facts | about.encoder

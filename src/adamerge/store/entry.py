@@ -1,0 +1,124 @@
+"""What a store keeps: of each page an entry, of all of them what made them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from adamerge.errors import BadInput, Mixture
+from adamerge.types import Compressed, Page, Word
+
+DTYPES = ("float16", "float32", "int8")
+VERSION = 1
+SAME = ("name", "revision", "max_num_visual_tokens", "dpi")  # what must not differ between the pages of a store
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A compressed page and what a person wants to see of it.
+
+    source, number, pages   the file it is of, which page of it, and how many that file has
+    root                    the folder that file was found in, "" where nobody knows
+    hash                    of the file's bytes, to tell whether it has changed
+    words                   of the text layer; thumbnail: a small WebP picture, b"" for none
+    metadata                values by name: bool, int, float, str, datetime or date
+    """
+
+    page: Compressed
+    source: str = ""
+    number: int = 1
+    pages: int = 1
+    root: str = ""
+    hash: str = ""
+    words: tuple[Word, ...] = ()
+    thumbnail: bytes = b""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The id of the page."""
+        return self.page.id
+
+
+@dataclass(frozen=True)
+class About:
+    """What made the pages of a store, and in which dtype it keeps their vectors."""
+
+    dimension: int
+    method: str
+    dtype: str = "float16"
+    encoder: dict[str, Any] = field(default_factory=dict)
+    version: int = VERSION
+
+    def __str__(self) -> str:
+        """What made the pages, in words."""
+        encoder = self.encoder.get("name", "no named encoder")
+        revision = f" ({self.encoder['revision']})" if self.encoder.get("revision") else ""
+        return f"{encoder}{revision} + {self.method}"
+
+    def json(self) -> dict[str, Any]:
+        """As a store writes it."""
+        return asdict(self)
+
+    def check_encoder(self, encoder: Mapping[str, Any]) -> None:
+        """Refuse another encoder than the one that made the pages; one that says nothing is trusted."""
+        for key in SAME:
+            if key in self.encoder and key in encoder and self.encoder[key] != encoder[key]:
+                ours, theirs = self.encoder[key], encoder[key]
+                raise Mixture(f"the store holds pages of {self}: its {key} is {ours}, not {theirs}; use another store")
+
+    def check_page(self, page: Compressed) -> None:
+        """Refuse a page of another method or dimension."""
+        if page.method != self.method:
+            raise Mixture(
+                f"page '{page.id}' was compressed by {page.method}, the pages of the store by {self.method}: "
+                "use that method, or another store"
+            )
+        if page.vectors.shape[1] != self.dimension:
+            raise Mixture(
+                f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the store {self.dimension}: "
+                "another encoder made it; use another store"
+            )
+
+
+def as_entry(given: Entry | Compressed) -> Entry:
+    """A page as an entry; refused before anything is written if no search could find it, or nobody could name it."""
+    entry = given if isinstance(given, Entry) else Entry(given, source=given.id)
+    page = entry.page
+    if not page.id:
+        raise BadInput("a page needs an id to be stored under: MultiVector(..., id='report.pdf#3')")
+    if page.stored.ndim != 2 or not len(page):
+        raise BadInput(f"page '{page.id}' has no vectors: {page.vectors.shape}")
+    if not np.isfinite(page.stored).all():
+        raise BadInput(f"page '{page.id}' holds nan or infinity: no score could be told")
+    if len(page.groups) and (page.groups.min() < -1 or page.groups.max() >= len(page)):
+        raise BadInput(
+            f"page '{page.id}' has groups from {page.groups.min()} to {page.groups.max()}, and {len(page)} rows"
+        )
+    return entry
+
+
+def batches(given: Entry | Compressed | Iterable[Entry | Compressed], size: int) -> Iterator[list[Entry]]:
+    """Pages as entries, so many at a time; an id that comes twice is refused when it comes."""
+    pages = iter([given] if isinstance(given, Entry | Compressed) else given)
+    seen: set[str] = set()
+    while batch := [as_entry(page) for page in islice(pages, size)]:
+        for entry in batch:
+            if entry.id in seen:
+                raise BadInput(f"page '{entry.id}' comes twice in one call: which of them is to be stored?")
+            seen.add(entry.id)
+        yield batch
+
+
+def thumbnail(page: Page, pixels: int) -> bytes:
+    """A page's picture as WebP, at most so many pixels on its longer side; 0 for none."""
+    if not pixels or page.image is None:
+        return b""
+    small = page.image.copy()
+    small.thumbnail((pixels, pixels))
+    out = BytesIO()
+    small.save(out, "WEBP", quality=50, method=2)
+    return out.getvalue()

@@ -1,0 +1,149 @@
+"""Files -> a store: what has not changed is passed over, what has is replaced, what is gone is removed."""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from adamerge.compress.names import Method, parse_method
+from adamerge.encoders import Encoder, load_encoder
+from adamerge.encoders.encode import batches, encode_batch
+from adamerge.errors import Mixture
+from adamerge.pages import DPI, Report, count_pages, find_files, read_file
+from adamerge.store.base import BATCH, Source, Store
+from adamerge.store.entry import Entry, thumbnail
+
+PIXELS = 512  # of a thumbnail's longer side
+
+
+@dataclass(frozen=True)
+class Change:
+    """What indexing did with a page: added, replaced, unchanged or removed; once it is said, it is in the store."""
+
+    id: str
+    did: str
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to index, and what the store knows of it; `source` is what it is called there."""
+
+    path: Path
+    source: str
+    root: str
+    hash: str
+    pages: int
+    known: Source | None
+    metadata: Mapping[str, Any]
+
+    @property
+    def done(self) -> set[str]:
+        """Ids of its pages that are in the store as they are now."""
+        return {id for id, hash in self.known.ids.items() if hash == self.hash} if self.known else set()
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether all of its pages, and no others, are in the store."""
+        return self.known is not None and len(self.done) == len(self.known.ids) == self.pages
+
+    def stale(self, written: Container[str]) -> list[str]:
+        """Ids of pages that are in the store as they once were, and not written anew."""
+        known = self.known.ids if self.known else {}
+        return [id for id in known if id not in self.done and id not in written]
+
+
+def survey(paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Mapping[str, Any]]) -> list[File]:
+    """The files to index and what the store knows of each; one that would take another's place is refused."""
+    there = store.sources()
+    files = []
+    for path, source in find_files(paths):
+        root = path.absolute().parents[len(Path(source).parts) - 1].as_posix()
+        hash, known = _hash(path), there.get(source)
+        if known and known.root != root and hash not in known.ids.values():
+            raise Mixture(
+                f"the store holds another '{source}', of {known.root or 'an unknown folder'}: give the folder that "
+                f"holds both, or adamerge delete --source '{source}' first"
+            )
+        pages = known.pages if known and hash in known.ids.values() else count_pages([path])
+        values = metadata.get(source, known.metadata if known else {})
+        files.append(File(path, source, root, hash, pages, known, values))
+    return files
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """How files become entries."""
+
+    encoder: Encoder | str = "minilm"  # by name: loaded when there is something to encode
+    method: Method | str = "adamerge"
+    batch_size: int = 4
+    dpi: int = DPI
+    pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
+    skip_bad: Report | None = None  # is told of pages that cannot be read; without it, the first one ends the run
+
+
+def index_files(
+    paths: Sequence[str | Path],
+    store: Store,
+    how: Indexing | None = None,
+    metadata: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Iterator[Change]:
+    """Bring a store up to date with files, folders and globs, and say what became of each page once it is safe.
+
+    The pages of a file that is gone are removed if the folder that it was found in is among `paths`. Metadata are
+    values by name for each source; those of pages that have not changed are updated too. A run that is stopped at any
+    moment goes on when it is started again.
+    """
+    how = how or Indexing()
+    method = parse_method(how.method) if isinstance(how.method, str) else how.method
+    if store.about is not None and str(method) != store.about.method:
+        raise Mixture(f"the store holds pages of {store.about}, not of {method}: use that method, or another store")
+    files = survey(paths, store, metadata or {})
+    yield from (Change(id, "unchanged") for file in files for id in sorted(file.done))
+    new = {file.source: file for file in files if not file.unchanged}
+    written: set[str] = set()
+    for batch in batches(_entries(new, store, how, method) if new else (), BATCH):
+        store.add(batch)
+        for entry in batch:
+            written.add(entry.id)
+            known = new[entry.source].known
+            yield Change(entry.id, "replaced" if known and entry.id in known.ids else "added")
+    left = [id for file in new.values() for id in file.stale(written)] + list(_gone(paths, files, store))
+    if left:
+        store.delete(*left)
+        yield from (Change(id, "removed") for id in left)
+    for file in files:
+        if file.known and any(file.known.metadata.get(name) != value for name, value in file.metadata.items()):
+            store.label(file.source, file.metadata)
+
+
+def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method) -> Iterator[Entry]:
+    """The pages of files that are not in the store yet, encoded and compressed."""
+    encoder = load_encoder(how.encoder) if isinstance(how.encoder, str) else how.encoder
+    store.encoded_by(encoder, dpi=how.dpi)
+    pages = (
+        page for file in new.values() for page in read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
+    )
+    for batch in batches(pages, how.batch_size):
+        by_id = {page.id: page for page in batch}
+        for vectors in encode_batch(encoder, batch, how.skip_bad):
+            page = by_id[vectors.id]
+            file = new[page.source]
+            small, picture = method(vectors), thumbnail(page, how.pixels)
+            about = file.source, page.number, file.pages, file.root, file.hash
+            yield Entry(small, *about, page.words, picture, file.metadata)
+
+
+def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> Iterator[str]:
+    """Pages of files that were in one of the folders given and are not any more."""
+    folders = {Path(path).absolute().as_posix() for path in paths if Path(path).is_dir()}
+    here = {file.source for file in files}
+    for name, source in store.sources().items():
+        if source.root in folders and name not in here:
+            yield from source.ids
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

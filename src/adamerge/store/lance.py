@@ -1,0 +1,329 @@
+"""The embedded store: a LanceDB table in a folder or a bucket, searched by our own kernel. Needs the extra `store`.
+
+LanceDB keeps and versions the rows. Its own multi-vector search is not used: an index over many vectors a page loses
+results, and a scan of float16 costs more than our kernel's. Every write is one commit, so a reader sees a page whole or
+not at all, and a process that is killed leaves nothing half done.
+"""
+
+import fcntl
+import json
+import os
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import lancedb
+import numpy as np
+import pyarrow as pa
+from lancedb.index import IvfFlat
+
+from adamerge.arrays import Floats
+from adamerge.encoders import Encoder
+from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.search import Memory, best, double, maxsim
+from adamerge.store.base import Ranked, Source, Store, facts_of
+from adamerge.store.entry import About, Entry
+from adamerge.store.metadata import columns_of
+from adamerge.store.rows import among, check_filter, flat, quoted, read, retried, scan
+from adamerge.store.schema import fields_of, metadata_of, schema_of, to_entries, to_table, vectors_of
+
+TABLE = "pages"
+KEY = b"adamerge"  # of the schema's metadata, which holds `about`
+COMPACT = 256  # writes between two compactions: every version lists all fragments, so many of them cost their square
+INDEX_FROM = 10_000  # pages from which the mean vectors get an index
+SHOWN = ("id", "source", "number")  # what a filter may use besides metadata
+
+
+class LanceStore(Store):
+    """Pages in a folder (`reports`) or a bucket (`s3://bucket/reports`)."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        encoder: Encoder | Mapping[str, Any] | str | None = None,
+        dtype: str | None = None,
+        memory: int = 4 << 30,
+        storage_options: dict[str, str] | None = None,
+    ) -> None:
+        """Open a store; the folder is made by the first page. `memory` bytes of vectors are searched exactly."""
+        super().__init__(encoder, dtype)
+        self.path, self.memory = str(path), memory
+        self._options = storage_options
+        self._table: Any = None
+        self._lock: int | None = None
+        self._writes = 0
+        self._held: Memory | None = None  # vectors in memory, as of `_version`; none of them later than `_newest`
+        self._version, self._newest = -1, -1
+        self._searching = RLock()
+        if self._remote or (Path(path) / f"{TABLE}.lance").exists():
+            self._open()
+
+    def __str__(self) -> str:
+        """Where it is."""
+        return self.path
+
+    def __len__(self) -> int:
+        """Pages in the store."""
+        return 0 if self._table is None else self._table.count_rows()
+
+    @property
+    def _remote(self) -> bool:
+        return "://" in self.path
+
+    def _connect(self) -> Any:
+        return lancedb.connect(
+            self.path, read_consistency_interval=timedelta(0), storage_options=self._options
+        )  # zero: every read is of the latest version
+
+    def _open(self) -> None:
+        db = self._connect()
+        if TABLE not in db.list_tables().tables:
+            return
+        self._table = db.open_table(TABLE)
+        try:
+            about = About(**json.loads(self._table.schema.metadata[KEY]))
+        except (KeyError, TypeError, ValueError):
+            raise BadFile(f"{self.path} holds a LanceDB table that is not a store of adamerge") from None
+        self._opened(about)
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def _begin(self) -> None:
+        """Become the one writer, and learn what is there; the system takes the lock back even after kill -9."""
+        if self._lock is not None:
+            return
+        if not self._remote:
+            self._lock = _locked(Path(self.path))
+            if self._table is None and (Path(self.path) / f"{TABLE}.lance").exists():
+                self._open()  # somebody else made it since
+        else:
+            self._lock = -1  # a bucket has no lock; two writers at once are told of a conflict by LanceDB
+        self._ids: set[str] = set()
+        self._clock = 0
+        if self._table is not None:
+            listed = read(self._table, ["id", "written"])
+            self._ids = set(listed["id"].to_pylist())
+            self._clock = max(listed["written"].to_pylist(), default=0)
+
+    def _write(self, entries: list[Entry], about: About) -> None:
+        self._begin()
+        if self.about is not None and self.about != about:
+            raise Mixture(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
+        self._clock = max(self._clock + 1, time.time_ns())
+        schema = self._widened([entry.metadata for entry in entries], about)
+        rows = to_table(entries, about, schema, self._clock)
+        ids = {entry.id for entry in entries}
+        if self._table is None:  # with its first pages, so that there never is a store without any
+            rows = rows.replace_schema_metadata({KEY: json.dumps(about.json())})
+            self._table = self._connect().create_table(TABLE, rows)
+        elif ids & self._ids:
+            upsert = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+            upsert.execute(rows)
+        else:
+            self._table.add(rows)
+        self._ids |= ids
+        self._wrote()
+
+    def _widened(self, rows: list[Mapping[str, Any]], about: About) -> pa.Schema:
+        """The columns of the table, with one for every name of metadata; a name of two kinds is refused."""
+        own = schema_of(about)
+        schema = own if self._table is None else self._table.schema
+        known = metadata_of(schema, about)
+        columns = columns_of(rows, known, own.names)
+        new = fields_of({name: kind for name, kind in columns.items() if name not in known})
+        if len(new) and self._table is not None:
+            self._table.add_columns(new)
+            return self._table.schema
+        return pa.schema([*schema, *new])
+
+    def delete(self, *ids: str, source: str | None = None) -> int:
+        """Remove pages by id, or all pages of a source file, and return how many there were."""
+        self.known()
+        self._begin()
+        clauses = ([among(ids)] if ids else []) + ([f"source = {quoted(source)}"] if source is not None else [])
+        if not clauses:
+            raise BadInput("delete what? give ids, or a source")
+        where = " OR ".join(clauses)
+        gone = set(read(self._table, ["id"], where)["id"].to_pylist())
+        if gone:
+            self._table.delete(where)
+            self._ids -= gone
+            self._wrote()
+        return len(gone)
+
+    def label(self, source: str, metadata: Mapping[str, Any]) -> None:
+        """Set metadata of all pages of a source file."""
+        self.known()
+        self._begin()
+        self._widened([metadata], self.known())
+        self._table.update(where=f"source = {quoted(source)}", values=dict(metadata))
+        self._wrote()
+
+    def _wrote(self) -> None:
+        self._writes += 1
+        if self._writes >= COMPACT:
+            self.compact()
+
+    def compact(self) -> None:
+        """Gather many small writes into few files, index the means of many pages, and remove old versions."""
+        if self._table is None:
+            return
+        self._begin()
+        with warnings.catch_warnings():  # readers of old versions read again (rows.retried), so none is needed any more
+            warnings.filterwarnings("ignore", message=".*removes every version")
+            if len(self) >= INDEX_FROM and not self._table.list_indices():
+                parts = int(len(self) ** 0.5)
+                self._table.create_index("mean", config=IvfFlat(distance_type="dot", num_partitions=parts))
+            self._table.optimize(cleanup_older_than=timedelta(0))
+        self._writes = 0
+
+    def close(self) -> None:
+        """Compact what was written and let the next writer in."""
+        if self._lock is None:
+            return
+        try:
+            if self._writes:
+                self.compact()
+        finally:
+            if self._lock >= 0:
+                os.close(self._lock)
+            self._lock = None
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def get(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries of those ids that are there, in the order of `ids`."""
+        if not ids:
+            return []
+        where = among(ids)
+        found = {entry.id: entry for entry in retried(lambda: list(self._entries(where)))}
+        return [found[id] for id in ids if id in found]
+
+    def entries(self, where: str = "") -> Iterator[Entry]:
+        """All entries that pass a filter, a batch at a time."""
+        check_filter(self._table, where, [*SHOWN, *self.columns()])
+        return self._entries(where)
+
+    def _entries(self, where: str) -> Iterator[Entry]:
+        about, metadata = self.known(), self.columns()
+        for batch in scan(self._table, self._table.schema.names, where):
+            yield from to_entries(batch, about, metadata)
+
+    def columns(self) -> dict[str, str]:
+        """The names of metadata, and the kind of each."""
+        return metadata_of(self._table.schema, self.known())
+
+    def sources(self) -> dict[str, Source]:
+        """The files whose pages are here, by name."""
+        if self._table is None:
+            return {}
+        metadata = self.columns()
+        found: dict[str, Source] = {}
+        for row in read(self._table, ["id", "source", "hash", "root", "pages", *metadata]).to_pylist():
+            labels = {name: row[name] for name in metadata if row[name] is not None}
+            source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], labels))
+            source.ids[row["id"]] = row["hash"]
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """What it holds: pages, vectors, bytes, and what made them."""
+        about = self.known()
+        listed = read(self._table, ["patches", "rows", "extra"])
+        sums = {name: int(listed[name].to_numpy().sum()) for name in listed.column_names}
+        vectors = sums["rows"] * _width(about)
+        total = self._bytes()
+        return facts_of(about, len(self), len(self.sources()), **sums, vectors=vectors, total=total)
+
+    def _bytes(self) -> int:
+        """Bytes of all files of the store; of a bucket, of those of the latest version."""
+        if self._remote:
+            return int(self._table.stats()["total_bytes"])
+        return sum(file.stat().st_size for file in Path(self.path).rglob("*") if file.is_file())
+
+    # ----------------------------------------------------------------------------------------------- searching
+
+    def _rank(self, query: Floats, k: int, where: str, exact: bool) -> Ranked:
+        check_filter(self._table, where, [*SHOWN, *self.columns()])
+        only = read(self._table, ["id"], where)["id"].to_pylist() if where else None
+        with self._searching:
+            held = retried(self._hold)
+            if held is not None:
+                ids, scores = held.scores(query, only)
+                return best(ids, scores, k), "exact", len(ids), len(ids)
+        pages = len(self) if only is None else len(only)
+        if exact:
+            ids, scores = self._score(query, where)
+            return best(ids, scores, k), "exact", len(ids), len(ids)
+        mean = query.mean(0)
+
+        def score(ids: list[str]) -> tuple[list[str], Floats]:
+            return self._score(query, among(ids)) if ids else ([], np.zeros(0, np.float32))
+
+        return *double(k, pages, lambda n: self._propose(mean, n, where), score), pages
+
+    def _hold(self) -> Memory | None:
+        """The vectors of the latest version in memory: read once, then what has changed; None if they do not fit."""
+        about = self.known()
+        version = self._table.version
+        if version == self._version:
+            return self._held
+        listed = read(self._table, ["id", "rows"])
+        rows = int(listed["rows"].to_numpy().sum())
+        if rows * _width(about) > self.memory:
+            self._held, self._version, self._newest = None, version, -1
+            return None
+        held = self._held or Memory(about.dimension, about.dtype, rows)
+        for id in held.ids - set(listed["id"].to_pylist()):
+            held.drop(id)
+        newest = self._newest
+        for batch in scan(self._table, ["id", "written", "vectors", "scales"], f"written > {self._newest}"):
+            for i, (id, written) in enumerate(zip(batch["id"].to_pylist(), batch["written"].to_pylist(), strict=True)):
+                held.put(id, *vectors_of(batch, i))
+                newest = max(newest, written)
+        self._held, self._version, self._newest = held, version, newest
+        return held
+
+    def _propose(self, mean: Floats, n: int, where: str) -> list[str]:
+        """The n pages whose mean vector is nearest to the query's."""
+        search = self._table.search(mean, vector_column_name="mean").distance_type("dot")
+        search = search.where(where, prefilter=True) if where else search
+        search = search.nprobes(max(20, n // 8))  # pages of many candidates lie in many parts of the index
+        return retried(lambda: search.select(["id", "_distance"]).limit(n).to_arrow()["id"].to_pylist())
+
+    def _score(self, query: Floats, where: str) -> tuple[list[str], Floats]:
+        """MaxSim of the pages that pass a filter, read from disk a batch at a time."""
+
+        def scores_of() -> tuple[list[str], list[Floats]]:
+            ids: list[str] = []
+            scores: list[Floats] = [np.zeros(0, np.float32)]
+            for batch in scan(self._table, ["id", "vectors", "scales"], where):
+                ids += batch["id"].to_pylist()
+                scores.append(maxsim(query, *flat(batch)))
+            return ids, scores
+
+        ids, scores = retried(scores_of)
+        return ids, np.concatenate(scores)
+
+
+def _width(about: About) -> int:
+    """Bytes of one stored vector."""
+    return about.dimension * np.dtype(about.dtype).itemsize + (4 if about.dtype == "int8" else 0)
+
+
+def _locked(path: Path) -> int:
+    """A lock on the folder of the store."""
+    if path.exists() and not path.is_dir():
+        raise BadFile(f"{path} is a file; a store is a folder")
+    path.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise Mixture(f"another process is writing to {path}: wait for it, or use another store") from None
+    return lock

@@ -1,0 +1,72 @@
+"""Out of a store: to a folder of vectors, to Parquet, to another store."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from adamerge.errors import BadFile, missing_extra
+from adamerge.store.base import BATCH, Store
+from adamerge.store.entry import Entry, batches
+from adamerge.vectors import Writer
+
+PAGES = 256  # of a row group
+
+
+def export_shards(store: Store, out: str | Path, dtype: str = "float16") -> Iterator[Entry]:
+    """Write the pages of a store to a folder of vectors that `adamerge info` and read_compressed() read."""
+    about = store.known()
+    _refuse(out)
+    with Writer(out, dtype=dtype, method=about.method, encoder=about.encoder) as folder:
+        for entry in store.entries():
+            folder.add(entry.page)
+            yield entry
+
+
+def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:
+    """Write the pages of a store to one Parquet file, a row a page, in types that every reader has.
+
+    vectors, extra  list<list<float32>>; beside them id, source, number, groups, theta, and the metadata
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise missing_extra("Parquet", "arrow") from None
+    from adamerge.store.schema import fields_of
+
+    _refuse(out)
+    columns = store.columns()
+    own = {"id": pa.string(), "source": pa.string(), "number": pa.int32(), "theta": pa.float64()}
+    many = pa.list_(pa.list_(pa.float32()))
+    lists = {"vectors": many, "extra": many, "groups": pa.list_(pa.int32())}
+    schema = pa.schema([*(own | lists).items(), *((f.name, f.type) for f in fields_of(columns))])
+    temporary = Path(f"{out}.tmp")
+    try:
+        with pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+            for batch in batches(store.entries(), PAGES):
+                file.write_table(pa.Table.from_pylist([_row(entry) for entry in batch], schema))
+                yield from batch
+        os.replace(temporary, out)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def copy(source: Store, target: Store) -> Iterator[Entry]:
+    """Add every page of a store to another, of the same database or not; a page is yielded once it is there."""
+    target.like(source.known())
+    for batch in batches(source.entries(), BATCH):
+        target.add(batch)
+        yield from batch
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    page = entry.page
+    row = {"id": entry.id, "source": entry.source, "number": entry.number, "theta": page.cut.theta}
+    extra = None if page.extra is None else list(page.extra)
+    return row | {"vectors": list(page.vectors), "extra": extra, "groups": page.groups} | dict(entry.metadata)
+
+
+def _refuse(out: str | Path) -> None:
+    if Path(out).exists():
+        raise BadFile(f"{out} is there already: choose another name")

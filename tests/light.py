@@ -1,0 +1,54 @@
+"""An encoder that needs no model: a patch a word, its vector drawn from its letters. For tests of what is around."""
+
+from hashlib import sha256
+
+import numpy as np
+from reportlab.pdfgen.canvas import Canvas
+
+import adamerge as am
+from adamerge.errors import BadInput
+
+D = 32
+
+
+class Light:
+    """A word is the same vector wherever it stands."""
+
+    name, revision, dim = "light", "1", D
+
+    def __init__(self, revision="1"):
+        self.revision = revision
+
+    @property
+    def about(self):
+        return {"name": self.name, "revision": self.revision}
+
+    def encode_pages(self, pages):
+        return [self._page(page) for page in pages]
+
+    def encode_queries(self, texts):
+        return [np.array([of_word(word) for word in text.split()]) for text in texts]
+
+    def _page(self, page):
+        if not page.words:
+            raise BadInput(f"page '{page.id}' has no words")
+        vectors = np.array([of_word(word.text) for word in page.words])
+        boxes = np.array([word.box for word in page.words])
+        return am.MultiVector(vectors, np.ones(len(vectors)), boxes=boxes, id=page.id)
+
+
+def of_word(word):
+    seed = int.from_bytes(sha256(word.lower().encode()).digest()[:8], "big")
+    vector = np.random.default_rng(seed).normal(size=D)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def write_pdf(path, pages):
+    """A PDF with a line of words per page."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    canvas = Canvas(str(path), pagesize=(300, 200), invariant=1)
+    for text in pages:
+        canvas.drawString(20, 100, text)
+        canvas.showPage()
+    canvas.save()
+    return path

@@ -1,0 +1,118 @@
+"""The verbs on stores, as a person runs them: real processes, the real encoder, real files."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+from test_cli import lines, run
+
+import adamerge as am
+
+SAMPLE = "examples/sample.pdf"
+QUERY = "which patches does the end token ignore?"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A store of the sample PDF, indexed from a folder with metadata."""
+    folder = tmp_path_factory.mktemp("index")
+    (folder / "docs").mkdir()
+    shutil.copy(SAMPLE, folder / "docs")
+    with (folder / "labels.csv").open("w") as file:
+        csv.writer(file).writerows([["source", "year"], ["sample.pdf", 2026]])
+    result = run("index", folder / "docs", "--store", folder / "store", "--metadata", folder / "labels.csv")
+    assert result.returncode == 0, result.stderr
+    first, *facts = result.stdout.splitlines()
+    assert first == "pages: 4 added"
+    assert any(line.split() == ["pages", "4"] for line in facts)
+    return folder
+
+
+def test_search_prints_pages_scores_and_words(place):
+    result = run("search", place / "store", QUERY, "-k", 2)
+    assert result.returncode == 0, result.stderr
+    head, first, second = result.stdout.splitlines()
+    assert head.split() == ["source", "page", "score", "year", "matched"]
+    assert first.startswith("sample.pdf ")
+    assert float(first.split()[2]) > float(second.split()[2])
+    assert "Patches" in first
+    assert result.stderr == "4 pages: every page compared\n"
+
+
+def test_search_in_json_has_a_match_per_query_vector_that_sums_to_the_score(place):
+    hits = lines(run("search", place / "store", QUERY, "-k", 3, "--json", "--where", "year = 2026 AND number < 3"))
+    assert [hit["number"] for hit in hits] == sorted({1, 2}, key=[hit["number"] for hit in hits].index)
+    for hit in hits:
+        assert sum(match["similarity"] for match in hit["matches"]) == pytest.approx(hit["score"], abs=1e-3)
+        assert hit["metadata"] == {"year": 2026}
+        assert all(len(box) == 4 for match in hit["matches"] for box in match["boxes"])
+    assert run("search", place / "store", QUERY, "--where", "year = 1").stdout == "nothing found\n"
+
+
+def test_indexing_again_changes_nothing_and_says_so_for_each_page(place):
+    changes = lines(run("index", place / "docs", "--store", place / "store", "--json"))
+    assert changes == [{"page": f"sample.pdf#{i}", "did": "unchanged"} for i in range(1, 5)]
+
+
+def test_info_tells_the_store_and_its_bytes(place):
+    (facts,) = lines(run("info", place / "store", "--json"))
+    assert (facts["pages"], facts["files"], facts["name"], facts["dtype"]) == (4, 1, "minilm", "float16")
+    assert facts["bytes in all"] == facts["bytes of vectors"] + facts["bytes of the rest"]
+    assert facts["bytes of vectors"] == 2 * 384 * facts["stored"]
+
+
+def test_export_gives_back_the_vectors_as_shards_and_as_parquet(place, tmp_path):
+    assert run("export", place / "store", "-o", tmp_path / "shards").stdout.startswith("4 pages written")
+    assert run("export", place / "store", "-o", tmp_path / "pages.parquet").stdout.startswith("4 pages written")
+    with am.open_store(place / "store") as store:
+        stored = {entry.id: entry.page for entry in store.entries()}
+    for page in am.read_compressed(tmp_path / "shards"):
+        np.testing.assert_array_equal(page.vectors, stored[page.id].vectors)
+        np.testing.assert_array_equal(page.groups, stored[page.id].groups)
+    for page in am.read_vectors(tmp_path / "pages.parquet"):
+        np.testing.assert_array_equal(page.vectors, stored[page.id].vectors)
+    again = run("export", place / "store", "-o", tmp_path / "shards")
+    assert (again.returncode, again.stderr) == (
+        1,
+        f"adamerge: {tmp_path / 'shards'} is there already: choose another name\n",
+    )
+
+
+def test_copy_and_delete(place, tmp_path):
+    assert (
+        run("copy", place / "store", tmp_path / "8", "--dtype", "int8").stdout
+        == f"4 pages copied to {tmp_path / '8'}\n"
+    )
+    (facts,) = lines(run("info", tmp_path / "8", "--json"))
+    assert facts["bytes of vectors"] == facts["stored"] * (384 + 4)
+    assert run("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
+    assert run("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
+    nothing = run("search", tmp_path / "8", QUERY)
+    assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", "nowhere", "q"], "there is no store at nowhere: adamerge index makes one"),
+        (["delete", "nowhere", "id"], "there is no store at nowhere"),
+        (["index", SAMPLE, "--store", "http://127.0.0.1:9"], "a Qdrant store is http://host:6333/collection"),
+        (["index", SAMPLE, "--store", "x", "--metadata", "nowhere.csv"], "nowhere.csv cannot be read as a table"),
+        (["index", "nowhere.pdf", "--store", "x"], "nowhere.pdf does not exist"),
+        (["index", SAMPLE, "--store", "x", "--method", "adamurge"], "adamurge"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(words, said):
+    result = run(*words)
+    assert result.returncode == 1
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert json.dumps(result.stdout) == '""'
+
+
+def test_a_mixture_is_refused_before_a_model_is_loaded(place):
+    result = run("index", place / "docs", "--store", place / "store", "--method", "identity")
+    assert result.returncode == 1
+    assert "not of identity: use that method, or another store" in result.stderr

@@ -1,0 +1,209 @@
+"""Indexing files: what is new is added, what changed is replaced, what is gone is removed, and no kill loses a page."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from light import Light, write_pdf
+
+import adamerge as am
+from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.store.metadata import read_metadata
+
+METHOD = "adamerge:k=none,c_min=0.5"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_pdf(tmp_path / "docs" / "a.pdf", ["apple pie recipe", "apple tart with cream"])
+    write_pdf(tmp_path / "docs" / "sub" / "b.pdf", ["clock repair manual", "wind the clock daily", "oil every wheel"])
+    return tmp_path / "docs"
+
+
+def index(store, *paths, metadata=None, **how):
+    changes = am.index_files(paths, store, am.Indexing(**({"encoder": Light(), "method": METHOD} | how)), metadata)
+    return {change.id: change.did for change in changes}
+
+
+@pytest.fixture
+def store(tmp_path):
+    with am.open_store(tmp_path / "store") as store:
+        yield store
+
+
+ALL = ["a.pdf#1", "a.pdf#2", "sub/b.pdf#1", "sub/b.pdf#2", "sub/b.pdf#3"]
+
+
+def test_a_folder_is_indexed_and_found_by_its_words(store, folder):
+    assert index(store, folder) == dict.fromkeys(ALL, "added")
+    hit = store.search("clock daily", 1)[0]
+    assert (hit.id, hit.source, hit.number) == ("sub/b.pdf#2", "sub/b.pdf", 2)
+    assert [match.words for match in hit.matches] == [("clock",), ("daily",)]
+    (entry,) = store.get([hit.id])
+    assert [word.text for word in entry.words] == ["wind", "the", "clock", "daily"]
+    assert entry.thumbnail[:4] == b"RIFF"
+
+
+def test_what_has_not_changed_is_passed_over_and_needs_no_encoder(store, folder):
+    index(store, folder)
+    assert index(store, folder, encoder="no-such-encoder") == dict.fromkeys(ALL, "unchanged")
+
+
+def test_what_has_changed_is_replaced_and_what_is_gone_is_removed(store, folder):
+    index(store, folder)
+    write_pdf(folder / "a.pdf", ["pear pie recipe"])
+    (folder / "sub" / "b.pdf").unlink()
+    write_pdf(folder / "c.pdf", ["new here"])
+    assert index(store, folder) == {
+        "a.pdf#1": "replaced",
+        "a.pdf#2": "removed",
+        "c.pdf#1": "added",
+    } | dict.fromkeys(ALL[2:], "removed")
+    assert {hit.id for hit in store.search("pear", 9)} == {"a.pdf#1", "c.pdf#1"}
+
+
+def test_one_file_alone_removes_nothing_of_the_others(store, folder):
+    index(store, folder)
+    (folder / "sub" / "b.pdf").unlink()
+    assert index(store, folder / "a.pdf") == {"a.pdf#1": "unchanged", "a.pdf#2": "unchanged"}
+    assert len(store) == 5
+
+
+def test_another_folder_is_added_and_takes_nobodys_place(store, folder, tmp_path):
+    index(store, folder)
+    write_pdf(tmp_path / "more" / "z.pdf", ["zebra"])
+    assert index(store, tmp_path / "more") == {"z.pdf#1": "added"}
+    assert len(store) == 6
+    write_pdf(tmp_path / "more" / "a.pdf", ["another file of that name"])
+    with pytest.raises(Mixture, match=r"holds another 'a.pdf', of .*docs"):
+        index(store, tmp_path / "more")
+
+
+def test_a_folder_that_moved_is_the_same_folder(store, folder, tmp_path):
+    index(store, folder)
+    shutil.move(folder, tmp_path / "moved")
+    assert set(index(store, tmp_path / "moved").values()) == {"unchanged"}
+
+
+def test_pages_that_cannot_be_encoded_are_told_and_the_rest_is_there(store, folder):
+    write_pdf(folder / "blank.pdf", ["", "words"])
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    bad = []
+    assert "blank.pdf#2" in index(store, folder, skip_bad=bad.append)
+    assert sorted(str(error).split(str(folder))[-1][:20] for error in bad) == [
+        "/broken.pdf is damag",
+        "page 'blank.pdf#1' h",
+    ]
+    assert len(store) == 6
+    with pytest.raises(BadInput, match=r"'blank.pdf#1' has no words"):
+        index(store, folder / "blank.pdf")
+
+
+def test_another_method_or_encoder_is_refused_before_anything_is_encoded(store, folder):
+    index(store, folder)
+    with pytest.raises(Mixture, match=f"pages of light .* {METHOD}, not of identity"):
+        index(store, folder, method="identity")
+    write_pdf(folder / "c.pdf", ["new"])
+    with pytest.raises(Mixture, match="its revision is 1, not 2"):
+        index(store, folder, encoder=Light("2"))
+    with pytest.raises(Mixture, match="its dpi is 150, not 80"):
+        index(store, folder, dpi=80)
+    assert len(store) == 5
+
+
+def test_metadata_are_typed_per_file_and_updated_without_encoding(store, folder, tmp_path):
+    table = tmp_path / "labels.csv"
+    table.write_text("source,year,price,open,day,code\na.pdf,2020,1.5,true,2020-05-01,007\nsub/b.pdf,2021,2,false,,x\n")
+    labels = read_metadata(table)
+    assert labels["a.pdf"] | {"day": str(labels["a.pdf"]["day"])} == {
+        "year": 2020,
+        "price": 1.5,
+        "open": True,
+        "day": "2020-05-01",
+        "code": "007",
+    }
+    index(store, folder, metadata=labels)
+    assert {hit.id for hit in store.search("clock", where="year = 2021 and not open")} == set(ALL[2:])
+    labels["sub/b.pdf"]["year"] = 1999
+    assert set(index(store, folder, metadata=labels, encoder="no-such-encoder").values()) == {"unchanged"}
+    assert {hit.id for hit in store.search("clock", where="year = 1999")} == set(ALL[2:])
+    assert store.delete("a.pdf#1") == 1
+    index(store, folder)  # without a table, what is known of the file stays
+    assert store.get(["a.pdf#1"])[0].metadata["year"] == 2020
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "one of them 'source'"),
+        ("name,year\na,1\n", "one of them 'source'"),
+        ("source,year\na,1,2\n", "line 2: 3 cells, and 2 names"),
+        ("source,year\na,1\na,2\n", "names the source 'a' twice"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_refused(tmp_path, text, words):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(BadFile, match=words):
+        read_metadata(tmp_path / "t.csv")
+
+
+# The real indexing of a folder, which says of each page that it is there.
+INDEXER = """
+import sys
+sys.path.insert(0, sys.argv[3])
+import adamerge as am
+from light import Light
+from adamerge.store import index, lance
+lance.COMPACT, index.BATCH = 4, 5
+with am.open_store(sys.argv[1]) as store:
+    for change in am.index_files([sys.argv[2]], store, am.Indexing(Light(), "adamerge:k=none,c_min=0.5", dpi=30)):
+        print(change.did, change.id, flush=True)
+"""
+
+
+def start_indexing(store, folder):
+    arguments = [sys.executable, "-c", INDEXER, str(store), str(folder), str(Path(__file__).parent)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+
+def change_something(folder, rng, turn):
+    """Let one file be new, one be gone and one be another."""
+    files = sorted(folder.glob("*.pdf"))
+    write_pdf(folder / f"new{turn}.pdf", [f"new page {turn} {i}" for i in range(20)])
+    files.pop(rng.integers(len(files))).unlink()
+    write_pdf(files[rng.integers(len(files))], [f"changed page {turn} {i}" for i in range(rng.integers(1, 30))])
+
+
+def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_path):
+    rng = np.random.default_rng(int(time.time()))
+    folder, place = tmp_path / "docs", tmp_path / "store"
+    for i in range(12):
+        write_pdf(folder / f"f{i}.pdf", [f"file {i} page {j}" for j in range(20)])
+    for turn in range(20):
+        process = start_indexing(place, folder)
+        lines = [process.stdout.readline()]
+        time.sleep(rng.uniform(0, 0.3))
+        os.kill(process.pid, signal.SIGKILL)
+        lines += process.communicate()[0].split("\n")[:-1]  # the last may be cut
+        said = dict(reversed(line.split()) for line in lines)
+        with am.open_store(place) as store:
+            there = Counter(entry.id for entry in store.entries())
+        assert set(there.values()) <= {1}, turn
+        assert {id for id, did in said.items() if did != "removed"} <= set(there), turn
+        assert not {id for id, did in said.items() if did == "removed"} & set(there), turn
+        change_something(folder, rng, turn)
+    start_indexing(place, folder).communicate(timeout=120)
+    with am.open_store(place) as killed, am.open_store(tmp_path / "fresh") as fresh:
+        index(fresh, folder, dpi=30)
+        pages = {entry.id: entry for entry in fresh.entries()}
+        assert sorted(entry.id for entry in killed.entries()) == sorted(pages)
+        for entry in killed.entries():
+            np.testing.assert_array_equal(entry.page.vectors, pages[entry.id].page.vectors)
+            assert entry.hash == pages[entry.id].hash

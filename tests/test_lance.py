@@ -1,0 +1,246 @@
+"""What only the embedded store does: two stages, int8, one writer, readers at once, kill -9, a bucket."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adamerge as am
+from adamerge.errors import BadFile, Mixture
+from adamerge.store import lance, parse_bytes
+
+D = 16
+
+
+def a_page(i, m=6, seed=3):
+    vectors = np.random.default_rng([seed, i]).normal(size=(m, D)).astype(np.float32)
+    return am.Compressed(vectors, np.arange(m, dtype=np.int32), method="identity", id=f"p{i:05d}")
+
+
+def a_query(seed=0):
+    return np.random.default_rng([9, seed]).normal(size=(5, D)).astype(np.float32)
+
+
+@pytest.fixture
+def path(tmp_path):
+    with am.open_store(tmp_path / "store") as store:
+        store.add(a_page(i) for i in range(600))
+    return tmp_path / "store"
+
+
+def hits(found):
+    return [(hit.id, pytest.approx(hit.score, rel=1e-5)) for hit in found]
+
+
+def test_above_the_budget_candidates_are_proposed_and_exact_compares_all(path):
+    with am.open_store(path) as whole, am.open_store(path, memory="10KB") as small:
+        for seed in range(5):
+            exact = whole.search(a_query(seed), 5)
+            assert (exact.how, exact.candidates) == ("exact", 600)
+            streamed = small.search(a_query(seed), 5, exact=True)
+            assert hits(streamed) == hits(exact)
+            assert (streamed.how, streamed.candidates) == ("exact", 600)
+            proposed = small.search(a_query(seed), 5)
+            assert proposed.how in ("settled", "exact")
+            assert proposed.candidates >= 64
+            assert proposed.pages == 600
+            scores = [hit.score for hit in proposed]
+            assert scores == sorted(scores, reverse=True)
+            assert all(hit.score <= best.score + 1e-5 for hit, best in zip(proposed, exact, strict=True))
+
+
+def test_above_the_budget_a_filter_holds_in_both_stages(path):
+    with am.open_store(path, memory=1) as small:
+        some = small.search(a_query(), 5, "id < 'p00050'")
+        assert (some.how, some.candidates, some.pages) == ("exact", 50, 50)
+        with am.open_store(path) as whole:
+            assert hits(some) == hits(whole.search(a_query(), 5, "id < 'p00050'"))
+
+
+def test_many_pages_get_an_index_of_their_means(path, monkeypatch):
+    monkeypatch.setattr(lance, "INDEX_FROM", 500)
+    with am.open_store(path) as store:
+        store.add(a_page(1000))
+    with am.open_store(path, memory=1) as small:
+        assert small._table.list_indices()
+        ids = [hit.id for hit in small.search(a_page(1000).vectors, 1)]
+        assert ids == ["p01000"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8"])
+def test_bytes_are_told_as_they_are_on_disk(tmp_path, dtype):
+    with am.open_store(tmp_path / "s", dtype=dtype) as store:
+        store.add(a_page(i, 50) for i in range(64))
+    with am.open_store(tmp_path / "s") as store:
+        facts = store.facts()
+        assert store.about.dtype == dtype
+    rows = 64 * 50
+    assert facts["bytes of vectors"] == rows * {"float16": 2 * D, "float32": 4 * D, "int8": D + 4}[dtype]
+    on_disk = sum(f.stat().st_size for f in (tmp_path / "s").rglob("*") if f.is_file())
+    assert facts["bytes in all"] == on_disk == facts["bytes of vectors"] + facts["bytes of the rest"]
+
+
+def test_int8_finds_nearly_the_same_pages(tmp_path):
+    pages = [a_page(i) for i in range(300)]
+    with am.open_store(tmp_path / "8", dtype="int8") as eight, am.open_store(tmp_path / "32", dtype="float32") as full:
+        eight.add(pages)
+        full.add(pages)
+        for seed in range(5):
+            a, b = eight.search(a_query(seed), 10), full.search(a_query(seed), 10)
+            assert len({hit.id for hit in a} & {hit.id for hit in b}) >= 9
+            assert a[0].score == pytest.approx(b[0].score, rel=0.02)
+
+
+def test_what_is_in_memory_follows_what_is_on_disk(path):
+    with am.open_store(path) as reader, am.open_store(path) as writer:
+        query = a_page(7).vectors
+        assert reader.search(query, 1)[0].id == "p00007"
+        writer.delete("p00007")
+        assert reader.search(query, 1)[0].id != "p00007"
+        held = reader._held
+        writer.add([a_page(7), a_page(8, 9)])
+        assert reader.search(query, 1)[0].id == "p00007"
+        assert reader._held is held  # only what had changed was read
+        writer.compact()
+        assert reader.search(query, 1)[0].id == "p00007"
+        assert len(reader.get(["p00008"])[0].page) == 9
+
+
+def test_compaction_leaves_one_version_and_no_page_behind(path):
+    with am.open_store(path) as store:
+        for i in range(40):
+            store.add(a_page(i, 3))
+    with am.open_store(path) as store:
+        assert len(store._table.list_versions()) <= 2
+        assert len(store) == 600
+        assert store.facts()["stored"] == 560 * 6 + 40 * 3
+
+
+def test_there_is_one_writer_at_a_time(path):
+    with am.open_store(path) as first, am.open_store(path) as second:
+        first.add(a_page(0))
+        with pytest.raises(Mixture, match="another process is writing"):
+            second.add(a_page(1))
+    with am.open_store(path) as third:
+        third.add(a_page(1))
+
+
+def test_nothing_is_made_by_looking(tmp_path):
+    with am.open_store(tmp_path / "nowhere") as store, pytest.raises(BadFile, match="holds no pages yet"):
+        store.search(a_query())
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_file_or_another_table_is_not_a_store(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with am.open_store(tmp_path / "file") as store, pytest.raises(BadFile, match="is a file; a store is a folder"):
+        store.add(a_page(0))
+    import lancedb
+
+    lancedb.connect(tmp_path / "other").create_table("pages", [{"id": "x"}])
+    with pytest.raises(BadFile, match="not a store of adamerge"):
+        am.open_store(tmp_path / "other")
+
+
+@pytest.mark.parametrize(("text", "size"), [("1e3", 1000), ("500MB", 5 * 10**8), ("4GiB", 4 << 30), (" 2 kib ", 2048)])
+def test_sizes_are_read_with_their_unit(text, size):
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "4 bananas", "-"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(ValueError, match="such as 500MB"):
+        parse_bytes(text)
+
+
+# A process that replaces pages for ever; the number of an entry tells which write it is of.
+WRITER = """
+import sys
+sys.path.insert(0, sys.argv[2])
+import adamerge as am
+from adamerge.store import lance
+from test_lance import written
+lance.COMPACT = 5
+with am.open_store(sys.argv[1]) as store:
+    for i in range(0, 100_000, 3):
+        store.add(written(i + j) for j in range(3))
+        print(i, flush=True)
+"""
+
+# A process that searches for some seconds and compares every page it sees with the write it is of.
+READER = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+import numpy as np
+import adamerge as am
+from test_lance import a_query, written
+end, searches, replaced = time.time() + 5, 0, 0
+with am.open_store(sys.argv[1], memory=sys.argv[3]) as store:
+    while time.time() < end:
+        found = store.search(a_query(searches), 5)
+        assert len(found) == 5
+        for entry in store.get([hit.id for hit in found]):
+            if entry.number > 1:
+                expected = written(entry.number - 2).page.vectors
+                assert np.array_equal(entry.page.vectors, expected.astype(np.float16).astype(np.float32)), entry.id
+                replaced += 1
+        searches += 1
+print(searches, replaced)
+"""
+
+
+def written(number):
+    return am.Entry(a_page(number % 600, 2 + number % 5, seed=number), number=number + 2)
+
+
+def start(code, *arguments):
+    here = str(Path(__file__).parent)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, arguments[0], here, *arguments[1:]], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_readers_see_whole_pages_while_a_writer_writes_and_compacts(path):
+    writer = start(WRITER, str(path))
+    writer.stdout.readline()
+    readers = [start(READER, str(path), memory) for memory in ("1GB", "10KB")]
+    try:
+        for reader in readers:
+            out, _ = reader.communicate(timeout=120)
+            assert reader.returncode == 0
+            searches, replaced = map(int, out.split())
+            assert searches > 3
+            assert replaced > 3
+        assert writer.poll() is None
+    finally:
+        for process in (writer, *readers):
+            process.kill()
+            process.communicate()
+
+
+def test_a_bucket_is_a_store(monkeypatch):
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    keys = {"AWS_ENDPOINT": address, "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y"}
+    for name, value in (keys | {"AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true"}).items():
+        monkeypatch.setenv(name, value)
+    try:
+        client = boto3.client("s3", endpoint_url=address, region_name="us-east-1")
+        client.create_bucket(Bucket="pages")
+        with am.open_store("s3://pages/reports") as store:
+            store.add(a_page(i) for i in range(40))
+            store.add(a_page(3, 9))
+            assert store.delete("p00004") == 1
+        with am.open_store("s3://pages/reports") as store:
+            assert len(store) == 39
+            assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
+            assert store.facts()["bytes in all"] > store.facts()["bytes of vectors"] > 0
+    finally:
+        server.stop()

@@ -1,0 +1,380 @@
+"""One suite for every store: what goes in comes out, and a search finds what a plain loop would.
+
+Qdrant runs in the client's local mode; with ADAMERGE_QDRANT_URL in the environment, on that server.
+"""
+
+import math
+import os
+from datetime import UTC, date, datetime
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from qdrant_client import QdrantClient
+
+import adamerge as am
+from adamerge.errors import BadFile, BadInput, BadShape, Mixture
+from adamerge.store.qdrant import QdrantStore
+from adamerge.types import Word
+
+D = 8
+ENCODER = {"name": "test", "revision": "1", "dpi": 150}
+
+
+@pytest.fixture(params=["lance", "qdrant"])
+def opened(request, tmp_path):
+    """A function that opens the same store again."""
+    if request.param == "lance":
+        yield lambda **options: am.open_store(tmp_path / "store", **options)
+        return
+    url = os.environ.get("ADAMERGE_QDRANT_URL")
+    client = QdrantClient(url=url) if url else QdrantClient(":memory:")
+    name = f"test-{uuid4()}"
+    yield lambda **options: QdrantStore(client, name, **options)
+    client.delete_collection(name)
+    client.close()
+
+
+@pytest.fixture
+def store(opened):
+    with opened(encoder=ENCODER) as store:
+        yield store
+
+
+def a_page(i, m=None, method="sem-cluster:m=2", **fields):
+    """A compressed page; its number of vectors differs from that of the next."""
+    rng = np.random.default_rng([5, i])
+    n = 2 * (m or 1 + i % 7)
+    return am.compress(am.MultiVector(rng.normal(size=(n, D)), id=f"p{i}", **fields), method=method)
+
+
+def an_entry(i, **fields):
+    return am.Entry(a_page(i), source=f"file{i % 3}.pdf", number=i, **fields)
+
+
+def a_query(seed=0, q=4):
+    return np.random.default_rng([9, seed]).normal(size=(q, D)).astype(np.float32)
+
+
+def expected(query, pages):
+    """Ids and scores of stored pages by a plain loop, best first."""
+    scores = {p.id: float((query @ p.stored.T).max(1).sum()) for p in pages}
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def stored(store):
+    return [entry.page for entry in store.entries()]
+
+
+def same(a, b):
+    np.testing.assert_allclose(a.vectors, b.vectors, atol=2e-3)
+    np.testing.assert_array_equal(a.groups, b.groups)
+    assert (a.extra is None) == (b.extra is None)
+    assert (a.grid, a.method, a.id) == (b.grid, b.method, b.id)
+    for x, y in ((a.cut.merges, b.cut.merges), (a.cut.theta, b.cut.theta), (a.cut.gap, b.cut.gap)):
+        assert x == pytest.approx(y, nan_ok=True)
+
+
+def test_what_goes_in_comes_out(store):
+    extra = np.random.default_rng(1).normal(size=(2, D))
+    boxes = np.random.default_rng(2).random((6, 4))
+    words = (Word("clock", (0.1, 0.2, 0.3, 0.25)), Word("ünï", (0.5, 0.5, 0.6, 0.55)))
+    labels = {"year": 2021, "price": 1.5, "open": True, "language": "en"}
+    labels |= {"day": date(2020, 2, 29), "at": datetime(2021, 3, 4, 5, 6, 7, tzinfo=UTC)}
+    page = a_page(0, 3, extra=extra, boxes=boxes)
+    store.add(am.Entry(page, "a.pdf", 7, 9, "/folder", "0123", words, b"\x00picture", labels))
+    (entry,) = store.get(["p0"])
+    same(entry.page, page)
+    np.testing.assert_allclose(entry.page.extra, page.extra, atol=2e-3)
+    np.testing.assert_allclose(entry.page.boxes, page.boxes, atol=1e-3)
+    assert (entry.source, entry.number, entry.pages, entry.root, entry.hash) == ("a.pdf", 7, 9, "/folder", "0123")
+    assert [w.text for w in entry.words] == ["clock", "ünï"]
+    np.testing.assert_allclose([w.box for w in entry.words], [w.box for w in words], atol=1e-3)
+    assert entry.thumbnail == b"\x00picture"
+    assert entry.metadata == labels
+    assert {name: type(value) for name, value in entry.metadata.items()} == {k: type(v) for k, v in labels.items()}
+
+
+@pytest.mark.parametrize("method", ["adamerge:k=none", "identity", "adamerge:k=none,c_min=0.99"])
+def test_pages_of_any_method_come_back_with_their_cut_and_grid(store, method):
+    page = a_page(0, 4, method, grid=(2, 4))
+    store.add(page)
+    same(store.get(["p0"])[0].page, page)
+
+
+def test_ragged_pages_are_ranked_as_a_plain_loop_ranks_them(store):
+    store.add(a_page(i) for i in range(50))
+    for seed, q in enumerate((1, 3, 20)):
+        query = a_query(seed, q)
+        found = store.search(query, k=10)
+        wanted = expected(query, stored(store))[:10]
+        assert [hit.id for hit in found] == [id for id, _ in wanted]
+        np.testing.assert_allclose([hit.score for hit in found], [score for _, score in wanted], rtol=1e-5, atol=1e-5)
+        assert (found.how, found.candidates, found.pages) == ("exact", 50, 50)
+
+
+def test_scores_may_be_negative_and_k_may_exceed_the_pages(store):
+    store.add(am.compress(am.MultiVector(np.full((2, D), 1.0 + i), id=f"p{i}"), method="identity") for i in range(3))
+    found = store.search(-np.ones((2, D)), k=9)
+    assert [hit.score for hit in found] == [-2 * D, -4 * D, -6 * D]
+
+
+def test_matches_say_where_and_sum_to_the_score(store):
+    vectors = np.eye(D)[:4]
+    boxes = [[0, 0, 0.5, 0.5], [0.5, 0, 1, 0.5], [0, 0.5, 0.5, 1], [0.5, 0.5, 1, 1]]
+    words = [Word(text, (x, y, x + 0.1, y + 0.1)) for text, x, y in (("a", 0.1, 0.1), ("b", 0.7, 0.1), ("c", 0.1, 0.8))]
+    page = am.compress(am.MultiVector(vectors, boxes=boxes, id="p"), method="identity")
+    store.add(am.Entry(page, words=tuple(words)))
+    query = np.array([0.9 * vectors[1], 0.5 * vectors[2], 0.1 * vectors[3]])
+    (hit,) = store.search(query)
+    assert [(m.row, round(m.similarity, 2), m.words) for m in hit.matches] == [
+        (1, 0.9, ("b",)),
+        (2, 0.5, ("c",)),
+        (3, 0.1, ()),
+    ]
+    np.testing.assert_allclose(hit.matches[0].boxes, [boxes[1]])
+    assert sum(m.similarity for m in hit.matches) == pytest.approx(hit.score, abs=1e-5)
+    assert store.search(query, why=False)[0].matches == ()
+
+
+def test_a_match_on_a_grid_has_the_boxes_of_its_patches_and_extra_rows_have_none(store):
+    page = am.MultiVector(np.eye(D)[:6], extra=np.eye(D)[7:], grid=(2, 3), id="p")
+    store.add(am.compress(page, method="identity"))
+    (hit,) = store.search(np.eye(D)[[4, 7]])
+    np.testing.assert_allclose(hit.matches[0].boxes, [[1 / 3, 1 / 2, 2 / 3, 1]], atol=1e-6)
+    assert hit.matches[1].row == 6
+    assert len(hit.matches[1].boxes) == 0
+
+
+def test_adding_a_page_again_replaces_it_also_with_another_number_of_vectors(store):
+    store.add([a_page(i) for i in range(5)])
+    store.add([a_page(3, 12), a_page(7)])
+    assert len(store) == 6
+    assert len(store.get(["p3"])[0].page) == 12
+    query = a_query()
+    assert [hit.id for hit in store.search(query)] == [id for id, _ in expected(query, stored(store))]
+
+
+def test_deleted_pages_are_not_found(store):
+    store.add(an_entry(i) for i in range(9))
+    assert store.delete("p4", "nobody") == 1
+    assert store.delete(source="file0.pdf") == 3
+    assert store.delete("p4") == 0
+    left = {"p1", "p2", "p5", "p7", "p8"}
+    assert {hit.id for hit in store.search(a_query())} == left
+    assert {entry.id for entry in store.entries()} == left
+    assert set(store.sources()) == {"file1.pdf", "file2.pdf"}
+    with pytest.raises(BadInput, match="delete what"):
+        store.delete()
+
+
+FILTERS = {
+    "year >= 2003": lambda i, m: m["year"] >= 2003,
+    "year > 2003 AND year < 2007": lambda i, m: 2003 < m["year"] < 2007,
+    "2003 < year": lambda i, m: m["year"] > 2003,
+    "year = 2002 OR language = 'en'": lambda i, m: m["year"] == 2002 or m["language"] == "en",
+    "NOT (year = 2002 OR language = 'en')": lambda i, m: m["year"] != 2002 and m["language"] not in ("en", None),
+    "language != 'en'": lambda i, m: m["language"] not in ("en", None),
+    "language IS NULL": lambda i, m: m["language"] is None,
+    "language IS NOT NULL AND open": lambda i, m: m["language"] is not None and m["open"],
+    "NOT open": lambda i, m: not m["open"],
+    "open = false": lambda i, m: not m["open"],
+    "language IN ('en', 'it''s')": lambda i, m: m["language"] in ("en", "it's"),
+    "language NOT IN ('en')": lambda i, m: m["language"] not in ("en", None),
+    "year BETWEEN 2002 AND 2004": lambda i, m: 2002 <= m["year"] <= 2004,
+    "NOT year BETWEEN 2002 AND 2004": lambda i, m: not 2002 <= m["year"] <= 2004,
+    "price <= -0.5": lambda i, m: m["price"] <= -0.5,
+    "price = 1.5": lambda i, m: m["price"] == 1.5,
+    "source = 'file1.pdf' AND number > 3": lambda i, m: i % 3 == 1 and i > 3,
+    "id IN ('p2', 'p5', 'p77')": lambda i, m: i in (2, 5),
+    "day >= date '2020-01-05'": lambda i, m: m["day"] >= date(2020, 1, 5),
+    "day = date '2020-01-05'": lambda i, m: m["day"] == date(2020, 1, 5),
+    "at < timestamp '2021-01-01T06:00:00'": lambda i, m: m["at"] < datetime(2021, 1, 1, 6, tzinfo=UTC),
+}
+
+
+def labels(i):
+    return {
+        "year": 2000 + i,
+        "language": [None, "en", "it's"][i % 3],
+        "open": i % 2 == 0,
+        "price": 0.5 * i - 2.5,
+        "day": date(2020, 1, 1 + i),
+        "at": datetime(2021, 1, 1, i, tzinfo=UTC),
+    }
+
+
+def test_filters_choose_what_they_say(store):
+    store.add(an_entry(i, metadata=labels(i)) for i in range(10))
+    for where, passes in FILTERS.items():
+        wanted = {f"p{i}" for i in range(10) if passes(i, labels(i))}
+        assert {hit.id for hit in store.search(a_query(), 10, where)} == wanted, where
+        assert {entry.id for entry in store.entries(where)} == wanted, where
+
+
+@pytest.mark.parametrize("where", ["nobody = 3", "year >=", "year > 'x' AND", "DROP TABLE pages"])
+def test_a_filter_that_cannot_be_applied_is_refused_in_words(store, where):
+    store.add(an_entry(1, metadata=labels(1)))
+    with pytest.raises(BadInput, match="the filter"):
+        store.search(a_query(), where=where)
+
+
+def test_metadata_may_come_later_and_be_set_for_a_whole_file(store):
+    store.add(an_entry(i) for i in range(6))
+    store.add(an_entry(6, metadata={"year": 2020}))
+    store.label("file1.pdf", {"year": 2021, "title": "One"})
+    assert {hit.id for hit in store.search(a_query(), where="year = 2021")} == {"p1", "p4"}
+    assert store.columns() == {"year": "int", "title": "text"}
+    assert store.sources()["file1.pdf"].metadata == {"year": 2021, "title": "One"}
+    assert store.sources()["file2.pdf"].metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        ({"year": "2020"}, "is int on other pages and text here"),
+        ({"Year": 3}, "lower-case"),
+        ({"two words": 3}, "lower-case"),
+        ({"source": "x"}, "is a column of the store"),
+        ({"other": [1]}, "expected one of bool, int, float, str"),
+        ({"other": math.nan}, "expected one of"),
+    ],
+)
+def test_metadata_that_no_filter_could_use_is_refused(store, metadata, words):
+    store.add(an_entry(0, metadata={"year": 2020}))
+    with pytest.raises((BadInput, Mixture), match=words):
+        store.add(an_entry(1, metadata=metadata))
+    assert len(store) == 1
+
+
+def test_whole_numbers_fit_into_a_column_of_numbers(store):
+    store.add([an_entry(0, metadata={"price": 2}), an_entry(1, metadata={"price": 2.5})])
+    store.add(an_entry(2, metadata={"price": 3}))
+    assert {hit.id for hit in store.search(a_query(), where="price > 2.2")} == {"p1", "p2"}
+
+
+def test_a_mixture_is_refused_in_words(opened, store):
+    store.add(a_page(0))
+    with pytest.raises(Mixture, match=r"compressed by identity, the pages of the store by sem-cluster:m=2"):
+        store.add(a_page(1, method="identity"))
+    wide = am.compress(np.ones((4, D + 1)) * np.arange(1, 5)[:, None], method="sem-cluster:m=2")
+    with pytest.raises(Mixture, match="9 dimensions, the store 8"):
+        store.add(am.Compressed(wide.vectors, wide.groups, method=wide.method, id="wide"))
+    with pytest.raises(Mixture, match="its revision is 1, not 2"):
+        opened(encoder=ENCODER | {"revision": "2"})
+    with pytest.raises(Mixture, match="its name is test, not other"):
+        opened(encoder={"name": "other"})
+    with pytest.raises(Mixture, match="keeps vectors as float16, not float32"):
+        opened(dtype="float32")
+    with pytest.raises(BadInput, match="got 'float8'"):
+        opened(dtype="float8")
+    assert len(store) == 1
+
+
+@pytest.mark.parametrize(
+    ("vectors", "words"),
+    [
+        (np.zeros((0, D)), "has no vectors"),
+        (np.full((2, D), np.nan), "nan or infinity"),
+        (np.full((2, D), np.inf), "nan"),
+    ],
+)
+def test_what_no_search_could_find_is_refused_before_the_write(store, vectors, words):
+    store.add(a_page(0))
+    bad = am.Compressed(
+        vectors.astype(np.float32), np.zeros(len(vectors), np.int32), method="sem-cluster:m=2", id="bad"
+    )
+    with pytest.raises(BadInput, match=words):
+        store.add([a_page(1), bad])
+    assert [entry.id for entry in store.entries()] == ["p0"]
+
+
+def test_a_page_without_an_id_or_an_id_twice_is_refused(store):
+    with pytest.raises(BadInput, match="needs an id"):
+        store.add(am.compress(np.eye(D)[:3], method="identity"))
+    with pytest.raises(BadInput, match="'p1' comes twice"):
+        store.add([a_page(1), a_page(1)])
+
+
+def test_any_text_can_be_an_id(store):
+    ids = ["a'b", 'c"d', "日本語.pdf#1", "x" * 300, "%_; DROP TABLE pages", "line\nbreak", "🙂", "\\"]
+    pages = [a_page(i) for i in range(len(ids))]
+    store.add(
+        am.Entry(am.Compressed(p.vectors, p.groups, method=p.method, id=id), source=id)
+        for p, id in zip(pages, ids, strict=True)
+    )
+    assert {hit.id for hit in store.search(a_query())} == set(ids)
+    assert [entry.id for entry in store.get(ids)] == ids
+    for id in ids[:4]:
+        assert store.delete(id) == 1
+    for id in ids[4:]:
+        assert store.delete(source=id) == 1
+    assert len(store) == 0
+
+
+def test_a_store_remembers_what_made_it(opened, store):
+    store.add(a_page(i) for i in range(4))
+    with opened() as again:
+        assert again.about.method == "sem-cluster:m=2"
+        assert again.about.encoder == ENCODER
+        assert len(again) == 4
+        assert len(again.search(a_query())) == 4
+
+
+def test_text_needs_an_encoder_that_the_store_knows_or_is_given(opened):
+    class Letters:
+        @property
+        def about(self):
+            return {"name": "letters", "revision": "1"}
+
+        def encode_queries(self, texts):
+            return [np.eye(D)[[ord(letter) % D for letter in text]] for text in texts]
+
+    with opened() as store:
+        store.add(a_page(i) for i in range(4))
+        with pytest.raises(BadInput, match="does not know which encoder"):
+            store.search("abc")
+    with opened(encoder=Letters()) as store:
+        by_text, by_vectors = store.search("abc"), store.search(Letters().encode_queries(["abc"])[0])
+        assert [(hit.id, hit.score) for hit in by_text] == [(hit.id, hit.score) for hit in by_vectors]
+
+
+def test_a_query_of_another_width_is_refused(store):
+    store.add(a_page(0))
+    with pytest.raises(BadShape, match=r"\(q, 8\)"):
+        store.search(np.ones((2, D + 1)))
+    with pytest.raises(BadInput, match="k must be at least 1"):
+        store.search(a_query(), k=0)
+
+
+def test_a_store_without_pages_says_so(store):
+    assert len(store) == 0
+    assert store.sources() == {}
+    with pytest.raises(BadFile, match="holds no pages yet"):
+        store.search(a_query())
+
+
+def test_facts_are_counted_from_what_is_stored(store):
+    pages = [a_page(i, extra=np.ones((2, D))) for i in range(6)]
+    store.add(pages)
+    facts = store.facts()
+    vectors = sum(p.bytes() for p in pages)
+    assert facts["pages"] == 6
+    assert facts["patches"] == sum(len(p.groups) for p in pages)
+    assert facts["stored"] == sum(len(p) for p in pages)
+    assert facts["extra"] == 12
+    assert facts["bytes of vectors"] == vectors
+    assert facts["compression"] == pytest.approx(0.5)
+
+
+def test_ten_thousand_pages_are_searched_whole(store):
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(10_000, 2, D)).astype(np.float32)
+    groups = np.arange(2, dtype=np.int32)
+    store.add(am.Compressed(v, groups, method="identity", id=f"p{i}") for i, v in enumerate(matrix))
+    assert len(store) == 10_000
+    query = a_query(q=3)
+    scores = np.einsum("qd,pvd->pqv", query, matrix.astype(np.float16).astype(np.float32)).max(2).sum(1)
+    found = store.search(query, k=10)
+    assert [hit.id for hit in found] == [f"p{i}" for i in np.argsort(-scores)[:10]]
+    assert found.how == "exact"
