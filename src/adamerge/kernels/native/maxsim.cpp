@@ -9,10 +9,14 @@
 namespace adamerge::ADAMERGE_LEVEL {
 namespace {
 
-// Where the vectors of one query went: `wide` columns of panels, then `few` rows of their own.
+// Where the vectors of one query went: `wide` columns of panels, then `few` rows in groups of their own.
 struct Place {
     std::int64_t column, group;
     std::int32_t wide, few;
+
+    int groups() const { return (few + AT_ONCE - 1) / AT_ONCE; }
+    // Vectors of a group, as matched: 1, 2 or 4, the third of three beside one of zeros.
+    int width(int g) const { return few - g * AT_ONCE < 3 ? few - g * AT_ONCE : AT_ONCE; }
 };
 
 // All queries as the tiles want them. How a query is split depends on that query alone, and so does its score.
@@ -20,7 +24,7 @@ struct Packed {
     std::int64_t columns, groups;  // columns are a multiple of W
     Place* places;                 // (queries,)
     std::int32_t* panels;          // columns of float, or of GROUP values of int8
-    float* rows;                   // (groups, FEW, length)
+    float* rows;                   // (groups, AT_ONCE, length)
     std::int32_t* starts;          // (columns,)  int8: what each sum starts with
     float* scales;                 // (columns,)  int8: of each vector of the query
 };
@@ -49,12 +53,12 @@ Packed lay_out(const MaxSimJob& job, Memory& memory) {
     for (std::int64_t i = 0; i < job.queries; ++i) {
         const Place place = place_of(job, i);
         packed.columns += place.wide;
-        packed.groups += place.few > 0;
+        packed.groups += place.groups();
     }
     packed.columns = (std::int64_t)round_up(packed.columns, W);
     packed.places = memory.take<Place>(job.queries);
     packed.panels = memory.take<std::int32_t>(packed.columns * steps_of(job));
-    packed.rows = memory.take<float>(packed.groups * FEW * length_of(job));
+    packed.rows = memory.take<float>(packed.groups * AT_ONCE * length_of(job));
     packed.starts = memory.take<std::int32_t>(packed.columns);
     packed.scales = memory.take<float>(packed.columns);
     return packed;
@@ -123,12 +127,19 @@ struct Bench {
           scales(memory.take<float>(block_rows(job))) {}
 };
 
+// A block's worth of memory behind a block: what is read next when pages lie one after the other.
+Ahead behind(const MaxSimJob& job, std::int64_t first, int n) {
+    const std::size_t size = job.kind == Kind::float32 ? 4 : job.kind == Kind::float16 ? 2 : 1;
+    const auto* next = (const unsigned char*)job.vectors + (first + n) * job.d * size;
+    return {next, next + (std::size_t)n * job.d * size};
+}
+
 void match_bytes(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
     fill<std::int8_t, Value>(job, first, n, bench.buffer);
     const int rows = n < LEAST ? LEAST : n;
     for (int i = 0; i < rows; ++i) bench.scales[i] = job.scales[first + (i < n ? i : n - 1)];
     const ByteTiles tiles{bench.buffer, stride_of(job), bench.scales, packed.panels, packed.starts, steps_of(job)};
-    match_columns(tiles, rows, packed.columns, bench.maxima);
+    match_columns(tiles, rows, packed.columns, bench.maxima, behind(job, first, n));
 }
 
 void match_floats(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
@@ -137,17 +148,20 @@ void match_floats(const MaxSimJob& job, const Packed& packed, const Bench& bench
     else fill<float, float>(job, first, n, bench.buffer);
     const float* rows = (const float*)bench.buffer;
     const std::size_t stride = stride_of(job);
+    const FloatTiles tiles{rows, stride, (const float*)packed.panels, job.d};
+    const Ahead ahead = behind(job, first, n);
     n = n < LEAST ? LEAST : n;
-    match_columns(FloatTiles{rows, stride, (const float*)packed.panels, job.d}, n, packed.columns, bench.maxima);
+    match_columns(tiles, n, packed.columns, bench.maxima, ahead);
     const int length = length_of(job);
     for (std::int64_t i = 0; i < job.queries && packed.groups; ++i) {
-        const Place place = packed.places[i];
-        if (place.few == 0) continue;
-        const float* query = packed.rows + place.group * FEW * length;
+        const Place& place = packed.places[i];
+        const float* query = packed.rows + place.group * AT_ONCE * length;
         float* maxima = bench.maxima + packed.columns + place.group * W;
-        if (place.few == 1) match_few<1>(rows, stride, n, query, length, maxima);
-        else if (place.few == 2) match_few<2>(rows, stride, n, query, length, maxima);
-        else match_few<4>(rows, stride, n, query, length, maxima);
+        for (int g = 0; g < place.groups(); ++g, query += AT_ONCE * length, maxima += W) {
+            const int width = place.width(g);
+            const auto match = width == 1 ? match_few<1> : width == 2 ? match_few<2> : match_few<AT_ONCE>;
+            match(rows, stride, n, query, length, maxima);
+        }
     }
 }
 
@@ -156,11 +170,11 @@ float score(const MaxSimJob& job, const Packed& packed, const Place& place, cons
     double sum = 0;
     for (std::int64_t c = place.column; c < place.column + place.wide; ++c)
         sum += job.kind == Kind::int8 ? (double)maxima[c] * packed.scales[c] : maxima[c];
-    const float* lanes = maxima + packed.columns + place.group * W;
-    const int width = place.few == 3 ? FEW : place.few;
     for (int j = 0; j < place.few; ++j) {
-        float best = lanes[j];
-        for (int lane = j; lane < W; lane += width) best = lanes[lane] > best ? lanes[lane] : best;
+        const float* lanes = maxima + packed.columns + (place.group + j / AT_ONCE) * W;
+        float best = -__builtin_inff();
+        for (int lane = j % AT_ONCE; lane < W; lane += place.width(j / AT_ONCE))
+            best = lanes[lane] > best ? lanes[lane] : best;
         sum += best;
     }
     return (float)sum;
@@ -203,8 +217,8 @@ void maxsim_pack(const MaxSimJob& job, unsigned char* memory) {
         place.column = column, place.group = group;
         for (int j = 0; j < place.wide; ++j, vector += job.d) pack_column(job, packed, vector, column++);
         for (int j = 0; j < place.few; ++j, vector += job.d)
-            std::memcpy(packed.rows + (group * FEW + j) * length, vector, job.d * sizeof(float));
-        group += place.few > 0;
+            std::memcpy(packed.rows + (group * AT_ONCE + j) * length, vector, job.d * sizeof(float));
+        group += place.groups();
     }
 }
 
