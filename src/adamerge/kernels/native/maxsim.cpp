@@ -1,5 +1,5 @@
-// The score of a query and a page: for every vector of the query the largest inner product with a row of the page, added
-// up. No similarity matrix is stored: a block of rows meets all queries, then the next block comes.
+// The score of a query and a page: for every vector of the query the largest inner product with a row of the page, all
+// added up. No similarity matrix is stored: a block of rows meets all queries, then the next block comes.
 #include "maxsim.hpp"
 
 #include "bytes.hpp"
@@ -116,47 +116,50 @@ template <class From, class To> void fill(const MaxSimJob& job, std::int64_t fir
 }
 
 // What one thread works in.
-struct Bench {
+struct Scratch {
     float* maxima;         // (columns + groups W,)
     std::int32_t* buffer;  // (block_rows, stride)
     float* scales;         // (block_rows,)
 
-    Bench(const MaxSimJob& job, const Packed& packed, Memory& memory)
+    Scratch(const MaxSimJob& job, const Packed& packed, Memory& memory)
         : maxima(memory.take<float>(packed.columns + packed.groups * W)),
           buffer(memory.take<std::int32_t>(block_rows(job) * stride_of(job))),
           scales(memory.take<float>(block_rows(job))) {}
 };
 
-// A block's worth of memory behind a block: what is read next when pages lie one after the other.
-Ahead behind(const MaxSimJob& job, std::int64_t first, int n) {
-    const std::size_t size = job.kind == Kind::float32 ? 4 : job.kind == Kind::float16 ? 2 : 1;
-    const auto* next = (const unsigned char*)job.vectors + (first + n) * job.d * size;
-    return {next, next + (std::size_t)n * job.d * size};
+// As many rows as were just read, from where those end: what comes next when pages lie one after the other. It is a hint
+// and reads nothing, so it may point behind the last row.
+Ahead behind(const MaxSimJob& job, const Packed& packed, std::int64_t first, int n) {
+    const std::size_t row = job.d * (job.kind == Kind::float32 ? 4 : job.kind == Kind::float16 ? 2 : 1);
+    const auto* next = (const unsigned char*)job.vectors + (first + n) * row;
+    const std::size_t panels = (packed.columns + 2 * W - 1) / (2 * W);
+    return {next, next + n * row, MR * row / 64 / (panels > 0 ? panels : 1) + 1};
 }
 
-void match_bytes(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
-    fill<std::int8_t, Value>(job, first, n, bench.buffer);
+void match_bytes(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first, int n) {
+    fill<std::int8_t, Value>(job, first, n, own.buffer);
     const int rows = n < LEAST ? LEAST : n;
-    for (int i = 0; i < rows; ++i) bench.scales[i] = job.scales[first + (i < n ? i : n - 1)];
-    const ByteTiles tiles{bench.buffer, stride_of(job), bench.scales, packed.panels, packed.starts, steps_of(job)};
-    match_columns(tiles, rows, packed.columns, bench.maxima, behind(job, first, n));
+    for (int i = 0; i < rows; ++i) own.scales[i] = job.scales[first + (i < n ? i : n - 1)];
+    const ByteTiles tiles{own.buffer, stride_of(job), own.scales, packed.panels, packed.starts, steps_of(job)};
+    match_columns(tiles, rows, packed.columns, own.maxima, behind(job, packed, first, n));
 }
 
-void match_floats(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
-    // Even float32 is copied: twelve rows read at once in steps are slower than one after the other, then from the cache.
-    if (job.kind == Kind::float16) fill<std::uint16_t, float>(job, first, n, bench.buffer);
-    else fill<float, float>(job, first, n, bench.buffer);
-    const float* rows = (const float*)bench.buffer;
+void match_floats(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first, int n) {
+    // Even float32 is copied: to read one row after the other and then twelve at once from the cache takes half the time
+    // of reading twelve at once from memory.
+    if (job.kind == Kind::float16) fill<std::uint16_t, float>(job, first, n, own.buffer);
+    else fill<float, float>(job, first, n, own.buffer);
+    const float* rows = (const float*)own.buffer;
     const std::size_t stride = stride_of(job);
     const FloatTiles tiles{rows, stride, (const float*)packed.panels, job.d};
-    const Ahead ahead = behind(job, first, n);
+    const Ahead ahead = behind(job, packed, first, n);
     n = n < LEAST ? LEAST : n;
-    match_columns(tiles, n, packed.columns, bench.maxima, ahead);
+    match_columns(tiles, n, packed.columns, own.maxima, ahead);
     const int length = length_of(job);
     for (std::int64_t i = 0; i < job.queries && packed.groups; ++i) {
         const Place& place = packed.places[i];
         const float* query = packed.rows + place.group * AT_ONCE * length;
-        float* maxima = bench.maxima + packed.columns + place.group * W;
+        float* maxima = own.maxima + packed.columns + place.group * W;
         for (int g = 0; g < place.groups(); ++g, query += AT_ONCE * length, maxima += W) {
             const int width = place.width(g);
             const auto match = width == 1 ? match_few<1> : width == 2 ? match_few<2> : match_few<AT_ONCE>;
@@ -180,19 +183,19 @@ float score(const MaxSimJob& job, const Packed& packed, const Place& place, cons
     return (float)sum;
 }
 
-void match_page(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t page) {
+void match_page(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t page) {
     const std::int64_t n = job.ends[page] - job.begins[page], most = block_rows(job), blocks = (n + most - 1) / most;
     const std::int64_t maxima = packed.columns + packed.groups * W;
-    for (std::int64_t i = 0; i < maxima; ++i) bench.maxima[i] = -__builtin_inff();
+    for (std::int64_t i = 0; i < maxima; ++i) own.maxima[i] = -__builtin_inff();
     for (std::int64_t b = 0; b < blocks; ++b) {
         const std::int64_t first = n * b / blocks, last = n * (b + 1) / blocks;
         const auto match = job.kind == Kind::int8 ? match_bytes : match_floats;
-        match(job, packed, bench, job.begins[page] + first, (int)(last - first));
+        match(job, packed, own, job.begins[page] + first, (int)(last - first));
     }
     for (std::int64_t i = 0; i < job.queries; ++i) {
         const Place& place = packed.places[i];
         const bool nothing = n == 0 && place.wide + place.few > 0;
-        job.scores[i * job.pages + page] = nothing ? -__builtin_inff() : score(job, packed, place, bench.maxima);
+        job.scores[i * job.pages + page] = nothing ? -__builtin_inff() : score(job, packed, place, own.maxima);
     }
 }
 
@@ -201,7 +204,7 @@ void match_page(const MaxSimJob& job, const Packed& packed, const Bench& bench, 
 MaxSimBytes maxsim_bytes(const MaxSimJob& job) {
     Memory packed, thread;
     const Packed queries = lay_out(job, packed);
-    Bench(job, queries, thread);
+    Scratch(job, queries, thread);
     return {packed.bytes(), thread.bytes()};
 }
 
@@ -224,10 +227,10 @@ void maxsim_pack(const MaxSimJob& job, unsigned char* memory) {
 
 void maxsim_pages(const MaxSimJob& job, const unsigned char* packed, std::int64_t first, std::int64_t last,
                   unsigned char* memory) {
-    Memory queries(const_cast<unsigned char*>(packed)), own(memory);
+    Memory queries(const_cast<unsigned char*>(packed)), pieces(memory);
     const Packed all = lay_out(job, queries);
-    const Bench bench(job, all, own);
-    for (std::int64_t page = first; page < last; ++page) match_page(job, all, bench, page);
+    const Scratch scratch(job, all, pieces);
+    for (std::int64_t page = first; page < last; ++page) match_page(job, all, scratch, page);
 }
 
 }  // namespace adamerge::ADAMERGE_LEVEL

@@ -47,12 +47,13 @@ struct FloatTiles {
     }
 };
 
-// The rows that come next, fetched a few cache lines at a time while this block's are multiplied.
+// The rows that come next, fetched into the second cache while this block's are multiplied: some at every tile.
 struct Ahead {
     const unsigned char *next, *end;
+    std::size_t lines;  // of 64 bytes, at a tile
 
     void fetch() {
-        for (int i = 0; i < 24 && next < end; ++i, next += 64) __builtin_prefetch(next);  // a hint: reads nothing
+        for (std::size_t i = 0; i < lines && next < end; ++i, next += 64) __builtin_prefetch(next, 0, 2);
     }
 };
 
