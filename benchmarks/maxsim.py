@@ -68,15 +68,17 @@ class Pages:
         vectors, query = torch.from_numpy(self.vectors), torch.from_numpy(self.query)
         lengths = torch.from_numpy(self.sizes)
         lists = np.split(self.vectors, self.offsets[1:-1])
-        return {
+        peers = {
             "fp32": lambda: self.ours(self.vectors),
             "fp16": lambda: self.ours(self.halves),
             "int8": lambda: self.ours(self.bytes),
             "two threads": lambda: self.ours(self.halves, threads=2),
             "NumPy fp16": self.numpy,
             "torch": lambda: torch.segment_reduce(vectors @ query.T, "max", lengths=lengths).sum(1).numpy(),
-            "maxsim-cpu": lambda: maxsim_cpu.maxsim_scores_variable(self.query, lists),
         }
+        if len(self.query) <= 32 and self.query.shape[1] <= 128:  # beyond, maxsim-cpu 0.1.0 is wrong, and may crash
+            peers["maxsim-cpu"] = lambda: maxsim_cpu.maxsim_scores_variable(self.query, lists)
+        return peers
 
 
 def unit(rng: np.random.Generator, rows: int, d: int) -> np.ndarray:
@@ -94,11 +96,11 @@ def compare(pages: int, seconds: float) -> None:
     for q, d in SHAPES:
         these = Pages(pages if d <= 384 else pages * 384 // d, q, d)
         peers = these.peers()
-        wrong = {name for name, scores in peers.items() if not these.agrees(scores())}
-        assert wrong <= {"maxsim-cpu"}, f"{wrong} score otherwise"  # version 0.1.0 does above q = 32
+        for name, scores in peers.items():
+            assert these.agrees(scores()), f"{name} scores otherwise"
         ms = fastest(peers, seconds)
-        kept[q, d] = {(a, b): ms[a] / ms[b] for a, b in RATIOS}
-        cells = ["wrong" if a in wrong else f"{kept[q, d][a, b]:.1f}" for a, b in RATIOS]
+        kept[q, d] = {(a, b): ms[a] / ms[b] for a, b in RATIOS if a in ms}
+        cells = [f"{kept[q, d][pair]:.1f}" if pair in kept[q, d] else "" for pair in RATIOS]
         times = [f"{ms[name]:.2f}" for name in ("fp32", "fp16", "int8")]
         print(f"| {q} | {d} | {' | '.join(times + cells)} |", flush=True)
     print()
