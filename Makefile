@@ -26,6 +26,7 @@ check: $(VENV)/.test  ## lint, format and types only
 bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/attention.py
+	$(BIN)/python benchmarks/maxsim.py
 
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py

@@ -6,7 +6,6 @@ python benchmarks/run.py --quick    a smoke run
 
 import argparse
 import json
-import math
 import os
 import platform
 import shutil
@@ -14,20 +13,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from pages import page
 from peers import LINKAGES, POOLERS, adamerge_with
 from threadpoolctl import threadpool_limits
+from timing import MISSED, best, budget
 
 import adamerge as am
 from adamerge.kernels import _native
 
 METHOD = am.AdaMerge(k=None)
 SHAPES = [(128, 128), (280, 128), (370, 128), (747, 128), (1500, 128), (370, 2048)]
-MISSED: list[str] = []
 
 # A process counts what its parent held when it was forked, so a small one must start it.
 LAUNCH = """
@@ -35,26 +33,6 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-
-
-def best(work: Callable[[], object], seconds: float = 1.0) -> float:
-    """The shortest of many runs, in milliseconds: what the work costs when nobody else is on the machine."""
-    work()
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < 5 or time.perf_counter() < end:
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times) * 1e3
-
-
-def budget(what: str, ratio: float, at_least: float = -math.inf, at_most: float = math.inf) -> str:
-    """A ratio and whether it meets its budget."""
-    met = at_least <= ratio <= at_most
-    if not met:
-        MISSED.append(what)
-    limit = f">= {at_least:g}" if at_most == math.inf else f"<= {at_most:g}"
-    return f"{what}: {ratio:.2f} (budget {limit}, {'met' if met else 'MISSED'})"
 
 
 def compare(seconds: float) -> dict[tuple[int, int], float]:

@@ -1,5 +1,7 @@
 """MaxSim against plain NumPy and its slow twin, on every instruction set of this machine."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -126,7 +128,7 @@ def test_a_score_depends_on_its_query_and_its_page_alone(level, kind):
     for threads in (2, 3, 500):
         again = _native.maxsim(query, offsets, vectors, scales, begins, ends, threads, level=level)
         np.testing.assert_array_equal(again, together)
-    for i, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for i, (a, b) in enumerate(pairwise(offsets)):
         alone = _native.maxsim(query[a:b], np.array([0, b - a]), vectors, scales, begins, ends, 1, level=level)
         np.testing.assert_array_equal(alone[0], together[i])
     for p in (0, 70, 149):

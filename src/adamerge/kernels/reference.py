@@ -7,6 +7,8 @@ pool    the mean of each group                                    O(n d)
 maxsim  all inner products, their maxima, their sum               O(q rows d)
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from adamerge.arrays import Doubles, Floats, Ints, Longs, Stored
@@ -95,7 +97,7 @@ def maxsim(
         values, of_query = quantise(query)
         x, y = values * of_query.astype(np.float64)[:, None], y * scales[:, None]
     out = np.zeros((len(query_offsets) - 1, len(begins)), np.float32)
-    for i, (a, b) in enumerate(zip(query_offsets[:-1], query_offsets[1:], strict=True)):
+    for i, (a, b) in enumerate(pairwise(query_offsets)):
         for page, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             out[i, page] = (x[a:b] @ y[begin:end].T).max(axis=1, initial=-np.inf).sum()
     return out

@@ -71,7 +71,8 @@ struct ByteTiles {
     }
 };
 
-// One vector of a query -> int8 values, `GROUP` apart in memory by `apart` lanes; returns its scale, as quantise() does.
+// One vector of a query -> a column of int8 values, its lanes `apart`, and their total; returns the scale. The same
+// numbers as quantise() in bytes.py.
 inline float quantise(const float* query, int d, std::int32_t* column, int apart, std::int32_t& total) {
     float largest = 0;
     for (int k = 0; k < d; ++k) largest = __builtin_fabsf(query[k]) > largest ? __builtin_fabsf(query[k]) : largest;
@@ -80,7 +81,8 @@ inline float quantise(const float* query, int d, std::int32_t* column, int apart
     for (int k = 0; k < d && scale > 0; ++k) {
         const float rounded = __builtin_rintf(query[k] / scale);
         const Value value = (Value)(rounded > 127.f ? 127.f : rounded < -127.f ? -127.f : rounded);
-        std::memcpy((unsigned char*)(column + (std::size_t)(k / GROUP) * apart) + k % GROUP * sizeof(Value), &value, sizeof(Value));
+        auto* lane = (unsigned char*)(column + (std::size_t)(k / GROUP) * apart);
+        std::memcpy(lane + k % GROUP * sizeof(Value), &value, sizeof(Value));
         total += value;
     }
     return scale;

@@ -1,5 +1,5 @@
-// The score of a query and a page: for every vector of the query the largest inner product with a row of the page, added
-// up. No similarity matrix is stored: a block of rows meets all queries, then the next block comes.
+// The score of a query and a page: for every vector of the query the largest inner product with a row of the page, all
+// added up. No similarity matrix is stored: a block of rows meets all queries, then the next block comes.
 #include "maxsim.hpp"
 
 #include "bytes.hpp"
@@ -9,10 +9,14 @@
 namespace adamerge::ADAMERGE_LEVEL {
 namespace {
 
-// Where the vectors of one query went: `wide` columns of panels, then `few` rows of their own.
+// Where the vectors of one query went: `wide` columns of panels, then `few` rows in groups of their own.
 struct Place {
     std::int64_t column, group;
     std::int32_t wide, few;
+
+    int groups() const { return (few + AT_ONCE - 1) / AT_ONCE; }
+    // Vectors of a group, as matched: 1, 2 or 4, the third of three beside one of zeros.
+    int width(int g) const { return few - g * AT_ONCE < 3 ? few - g * AT_ONCE : AT_ONCE; }
 };
 
 // All queries as the tiles want them. How a query is split depends on that query alone, and so does its score.
@@ -20,7 +24,7 @@ struct Packed {
     std::int64_t columns, groups;  // columns are a multiple of W
     Place* places;                 // (queries,)
     std::int32_t* panels;          // columns of float, or of GROUP values of int8
-    float* rows;                   // (groups, FEW, length)
+    float* rows;                   // (groups, AT_ONCE, length)
     std::int32_t* starts;          // (columns,)  int8: what each sum starts with
     float* scales;                 // (columns,)  int8: of each vector of the query
 };
@@ -49,12 +53,12 @@ Packed lay_out(const MaxSimJob& job, Memory& memory) {
     for (std::int64_t i = 0; i < job.queries; ++i) {
         const Place place = place_of(job, i);
         packed.columns += place.wide;
-        packed.groups += place.few > 0;
+        packed.groups += place.groups();
     }
     packed.columns = (std::int64_t)round_up(packed.columns, W);
     packed.places = memory.take<Place>(job.queries);
     packed.panels = memory.take<std::int32_t>(packed.columns * steps_of(job));
-    packed.rows = memory.take<float>(packed.groups * FEW * length_of(job));
+    packed.rows = memory.take<float>(packed.groups * AT_ONCE * length_of(job));
     packed.starts = memory.take<std::int32_t>(packed.columns);
     packed.scales = memory.take<float>(packed.columns);
     return packed;
@@ -112,42 +116,55 @@ template <class From, class To> void fill(const MaxSimJob& job, std::int64_t fir
 }
 
 // What one thread works in.
-struct Bench {
+struct Scratch {
     float* maxima;         // (columns + groups W,)
     std::int32_t* buffer;  // (block_rows, stride)
     float* scales;         // (block_rows,)
 
-    Bench(const MaxSimJob& job, const Packed& packed, Memory& memory)
+    Scratch(const MaxSimJob& job, const Packed& packed, Memory& memory)
         : maxima(memory.take<float>(packed.columns + packed.groups * W)),
           buffer(memory.take<std::int32_t>(block_rows(job) * stride_of(job))),
           scales(memory.take<float>(block_rows(job))) {}
 };
 
-void match_bytes(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
-    fill<std::int8_t, Value>(job, first, n, bench.buffer);
-    const int rows = n < LEAST ? LEAST : n;
-    for (int i = 0; i < rows; ++i) bench.scales[i] = job.scales[first + (i < n ? i : n - 1)];
-    const ByteTiles tiles{bench.buffer, stride_of(job), bench.scales, packed.panels, packed.starts, steps_of(job)};
-    match_columns(tiles, rows, packed.columns, bench.maxima);
+// As many rows as were just read, from where those end: what comes next when pages lie one after the other. It is a hint
+// and reads nothing, so it may point behind the last row.
+Ahead behind(const MaxSimJob& job, const Packed& packed, std::int64_t first, int n) {
+    const std::size_t row = job.d * (job.kind == Kind::float32 ? 4 : job.kind == Kind::float16 ? 2 : 1);
+    const auto* next = (const unsigned char*)job.vectors + (first + n) * row;
+    const std::size_t panels = (packed.columns + 2 * W - 1) / (2 * W);
+    return {next, next + n * row, MR * row / 64 / (panels > 0 ? panels : 1) + 1};
 }
 
-void match_floats(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t first, int n) {
-    // Even float32 is copied: twelve rows read at once in steps are slower than one after the other, then from the cache.
-    if (job.kind == Kind::float16) fill<std::uint16_t, float>(job, first, n, bench.buffer);
-    else fill<float, float>(job, first, n, bench.buffer);
-    const float* rows = (const float*)bench.buffer;
+void match_bytes(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first, int n) {
+    fill<std::int8_t, Value>(job, first, n, own.buffer);
+    const int rows = n < LEAST ? LEAST : n;
+    for (int i = 0; i < rows; ++i) own.scales[i] = job.scales[first + (i < n ? i : n - 1)];
+    const ByteTiles tiles{own.buffer, stride_of(job), own.scales, packed.panels, packed.starts, steps_of(job)};
+    match_columns(tiles, rows, packed.columns, own.maxima, behind(job, packed, first, n));
+}
+
+void match_floats(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first, int n) {
+    // Even float32 is copied: to read one row after the other and then twelve at once from the cache takes half the time
+    // of reading twelve at once from memory.
+    if (job.kind == Kind::float16) fill<std::uint16_t, float>(job, first, n, own.buffer);
+    else fill<float, float>(job, first, n, own.buffer);
+    const float* rows = (const float*)own.buffer;
     const std::size_t stride = stride_of(job);
+    const FloatTiles tiles{rows, stride, (const float*)packed.panels, job.d};
+    const Ahead ahead = behind(job, packed, first, n);
     n = n < LEAST ? LEAST : n;
-    match_columns(FloatTiles{rows, stride, (const float*)packed.panels, job.d}, n, packed.columns, bench.maxima);
+    match_columns(tiles, n, packed.columns, own.maxima, ahead);
     const int length = length_of(job);
     for (std::int64_t i = 0; i < job.queries && packed.groups; ++i) {
-        const Place place = packed.places[i];
-        if (place.few == 0) continue;
-        const float* query = packed.rows + place.group * FEW * length;
-        float* maxima = bench.maxima + packed.columns + place.group * W;
-        if (place.few == 1) match_few<1>(rows, stride, n, query, length, maxima);
-        else if (place.few == 2) match_few<2>(rows, stride, n, query, length, maxima);
-        else match_few<4>(rows, stride, n, query, length, maxima);
+        const Place& place = packed.places[i];
+        const float* query = packed.rows + place.group * AT_ONCE * length;
+        float* maxima = own.maxima + packed.columns + place.group * W;
+        for (int g = 0; g < place.groups(); ++g, query += AT_ONCE * length, maxima += W) {
+            const int width = place.width(g);
+            const auto match = width == 1 ? match_few<1> : width == 2 ? match_few<2> : match_few<AT_ONCE>;
+            match(rows, stride, n, query, length, maxima);
+        }
     }
 }
 
@@ -156,29 +173,29 @@ float score(const MaxSimJob& job, const Packed& packed, const Place& place, cons
     double sum = 0;
     for (std::int64_t c = place.column; c < place.column + place.wide; ++c)
         sum += job.kind == Kind::int8 ? (double)maxima[c] * packed.scales[c] : maxima[c];
-    const float* lanes = maxima + packed.columns + place.group * W;
-    const int width = place.few == 3 ? FEW : place.few;
     for (int j = 0; j < place.few; ++j) {
-        float best = lanes[j];
-        for (int lane = j; lane < W; lane += width) best = lanes[lane] > best ? lanes[lane] : best;
+        const float* lanes = maxima + packed.columns + (place.group + j / AT_ONCE) * W;
+        float best = -__builtin_inff();
+        for (int lane = j % AT_ONCE; lane < W; lane += place.width(j / AT_ONCE))
+            best = lanes[lane] > best ? lanes[lane] : best;
         sum += best;
     }
     return (float)sum;
 }
 
-void match_page(const MaxSimJob& job, const Packed& packed, const Bench& bench, std::int64_t page) {
+void match_page(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t page) {
     const std::int64_t n = job.ends[page] - job.begins[page], most = block_rows(job), blocks = (n + most - 1) / most;
     const std::int64_t maxima = packed.columns + packed.groups * W;
-    for (std::int64_t i = 0; i < maxima; ++i) bench.maxima[i] = -__builtin_inff();
+    for (std::int64_t i = 0; i < maxima; ++i) own.maxima[i] = -__builtin_inff();
     for (std::int64_t b = 0; b < blocks; ++b) {
         const std::int64_t first = n * b / blocks, last = n * (b + 1) / blocks;
         const auto match = job.kind == Kind::int8 ? match_bytes : match_floats;
-        match(job, packed, bench, job.begins[page] + first, (int)(last - first));
+        match(job, packed, own, job.begins[page] + first, (int)(last - first));
     }
     for (std::int64_t i = 0; i < job.queries; ++i) {
         const Place& place = packed.places[i];
         const bool nothing = n == 0 && place.wide + place.few > 0;
-        job.scores[i * job.pages + page] = nothing ? -__builtin_inff() : score(job, packed, place, bench.maxima);
+        job.scores[i * job.pages + page] = nothing ? -__builtin_inff() : score(job, packed, place, own.maxima);
     }
 }
 
@@ -187,7 +204,7 @@ void match_page(const MaxSimJob& job, const Packed& packed, const Bench& bench, 
 MaxSimBytes maxsim_bytes(const MaxSimJob& job) {
     Memory packed, thread;
     const Packed queries = lay_out(job, packed);
-    Bench(job, queries, thread);
+    Scratch(job, queries, thread);
     return {packed.bytes(), thread.bytes()};
 }
 
@@ -203,17 +220,17 @@ void maxsim_pack(const MaxSimJob& job, unsigned char* memory) {
         place.column = column, place.group = group;
         for (int j = 0; j < place.wide; ++j, vector += job.d) pack_column(job, packed, vector, column++);
         for (int j = 0; j < place.few; ++j, vector += job.d)
-            std::memcpy(packed.rows + (group * FEW + j) * length, vector, job.d * sizeof(float));
-        group += place.few > 0;
+            std::memcpy(packed.rows + (group * AT_ONCE + j) * length, vector, job.d * sizeof(float));
+        group += place.groups();
     }
 }
 
 void maxsim_pages(const MaxSimJob& job, const unsigned char* packed, std::int64_t first, std::int64_t last,
                   unsigned char* memory) {
-    Memory queries(const_cast<unsigned char*>(packed)), own(memory);
+    Memory queries(const_cast<unsigned char*>(packed)), pieces(memory);
     const Packed all = lay_out(job, queries);
-    const Bench bench(job, all, own);
-    for (std::int64_t page = first; page < last; ++page) match_page(job, all, bench, page);
+    const Scratch scratch(job, all, pieces);
+    for (std::int64_t page = first; page < last; ++page) match_page(job, all, scratch, page);
 }
 
 }  // namespace adamerge::ADAMERGE_LEVEL

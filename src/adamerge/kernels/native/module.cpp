@@ -181,9 +181,10 @@ void check_ranges(const MaxSimJob& job, std::size_t q, std::size_t rows) {
 }
 
 Out<float, 2> maxsim(In<float, 2> query, In<std::int64_t, 1> query_offsets, Rows vectors,
-                     std::optional<In<float, 1>> scales, In<std::int64_t, 1> begins, In<std::int64_t, 1> ends, int threads,
-                     std::optional<std::string> level) {
-    const std::size_t pages = begins.shape(0), d = query.shape(1), most = 1 << 16;  // int32 holds no more products of int8
+                     std::optional<In<float, 1>> scales, In<std::int64_t, 1> begins, In<std::int64_t, 1> ends,
+                     int threads, std::optional<std::string> level) {
+    const std::size_t pages = begins.shape(0), d = query.shape(1);
+    const std::size_t most = 1 << 16;  // int32 holds no more products of int8
     if (query_offsets.shape(0) < 1 || ends.shape(0) != pages || vectors.shape(1) != d || d > most || threads < 1)
         throw std::invalid_argument("query (q, d), query_offsets (queries+1,), vectors (rows, d), d <= 65536, "
                                     "begins and ends (pages,), threads >= 1");

@@ -2,7 +2,7 @@
 //
 // Wide: a column of the query per lane. Two vectors of columns against MR rows, each value of a row broadcast: nothing
 // is summed across lanes, and every sum runs over k in order, so it depends on nothing but its two vectors.
-// Few: when 1 to 4 vectors of a query are left over, lanes run along d instead, and W sums are folded into one vector.
+// Few: when at most W/2 vectors of a query are left over, lanes run along d instead, and W sums are folded into one.
 #pragma once
 
 #include "simd.hpp"
@@ -14,7 +14,8 @@ using F = Simd<float>;
 using I = Simd<std::int32_t>;
 constexpr int W = F::W;
 constexpr int MR = BYTES == 64 ? 12 : 6;  // rows of a tile: 2 MR sums fill the registers
-constexpr int FEW = 4;                    // vectors of a query that are worth no column of lanes
+constexpr int FEW = W / 2;                // vectors of a query that are not worth W columns
+constexpr int AT_ONCE = 4;                // of which this many are matched together
 constexpr int LEAST = 16;                 // rows of a block at least: no tile is higher
 
 inline F::Vec larger(F::Vec a, F::Vec b) { return a > b ? a : b; }
@@ -46,24 +47,39 @@ struct FloatTiles {
     }
 };
 
+// The rows that come next, fetched into the second cache while this block's are multiplied: some at every tile.
+struct Ahead {
+    const unsigned char *next, *end;
+    std::size_t lines;  // of 64 bytes, at a tile
+
+    void fetch() {
+        for (std::size_t i = 0; i < lines && next < end; ++i, next += 64) __builtin_prefetch(next, 0, 2);
+    }
+};
+
 // Maxima of V vectors of columns over n >= MR rows. The last tile may overlap: a maximum does not mind.
-template <int V, class Tiles> void match(const Tiles& tiles, int n, std::int64_t column, float* maxima) {
+template <int V, class Tiles>
+void match(const Tiles& tiles, int n, std::int64_t column, float* maxima, Ahead& ahead) {
     constexpr int STEP = MR / 3;
     F::Vec best[V];
 #pragma GCC unroll 16
     for (int v = 0; v < V; ++v) best[v] = F::load(maxima + column + v * W);
     int i = 0;
-    for (; n - i > 2 * STEP; i += MR) tiles.template tile<MR, V>(i + MR < n ? i : n - MR, column, best);
+    for (; n - i > 2 * STEP; i += MR) {
+        ahead.fetch();
+        tiles.template tile<MR, V>(i + MR < n ? i : n - MR, column, best);
+    }
     if (n - i > STEP) tiles.template tile<2 * STEP, V>(n - 2 * STEP, column, best);
     else if (n > i) tiles.template tile<STEP, V>(n - STEP, column, best);
 #pragma GCC unroll 16
     for (int v = 0; v < V; ++v) F::store(maxima + column + v * W, best[v]);
 }
 
-template <class Tiles> void match_columns(const Tiles& tiles, int n, std::int64_t columns, float* maxima) {
+template <class Tiles>
+void match_columns(const Tiles& tiles, int n, std::int64_t columns, float* maxima, Ahead ahead) {
     std::int64_t column = 0;
-    for (; column + 2 * W <= columns; column += 2 * W) match<2>(tiles, n, column, maxima);
-    if (column < columns) match<1>(tiles, n, column, maxima);
+    for (; column + 2 * W <= columns; column += 2 * W) match<2>(tiles, n, column, maxima, ahead);
+    if (column < columns) match<1>(tiles, n, column, maxima, ahead);
 }
 
 // The sum of v[i] in lane i: at every step two vectors become one that holds half sums of both.
