@@ -10,10 +10,8 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-demo: $(VENV)/.demo  ## encode the sample PDF, compress it, and print what was kept of each page
-	@rm -rf build/demo
-	$(BIN)/adamerge encode examples/sample.pdf -o build/demo/vectors --encoder minilm
-	$(BIN)/adamerge compress build/demo/vectors -o build/demo/small --method adamerge --method adamerge:k=none,c_min=0.6,unit=true
+demo: $(VENV)/.demo  ## index the sample PDF whole and compressed, search both, and print hits and bytes side by side
+	$(BIN)/python examples/demo.py build/demo
 
 test: check  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest
