@@ -76,7 +76,7 @@ class Pages:
             "NumPy fp16": self.numpy,
             "torch": lambda: torch.segment_reduce(vectors @ query.T, "max", lengths=lengths).sum(1).numpy(),
         }
-        if len(self.query) <= 32 and self.query.shape[1] <= 128:  # beyond, maxsim-cpu 0.1.0 is wrong, and may crash
+        if len(self.query) <= 32 and self.query.shape[1] <= 128:  # maxsim-cpu 0.1.0 is wrong at q = 33 and d = 320
             peers["maxsim-cpu"] = lambda: maxsim_cpu.maxsim_scores_variable(self.query, lists)
         return peers
 
