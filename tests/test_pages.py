@@ -12,7 +12,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from adamerge import pages
-from adamerge.errors import BadFile
+from adamerge.errors import BadFile, BadInput
 from adamerge.pages import count_pages, read_pages
 
 
@@ -221,3 +221,8 @@ def test_memory_does_not_grow_with_the_pages(tmp_path):
     out = subprocess.check_output([sys.executable, "-c", code, tmp_path / "long.pdf"], text=True)
     early, late = map(int, out.split())
     assert late < 1.2 * early
+
+
+def test_one_path_alone_is_not_taken_for_a_list_of_letters(tmp_path):
+    with pytest.raises(BadInput, match="files come as a list"):
+        next(read_pages(str(tmp_path)))

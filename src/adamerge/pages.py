@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from adamerge.errors import AdamergeError, BadFile, missing_extra
+from adamerge.errors import AdamergeError, BadFile, BadInput, missing_extra
 from adamerge.types import Box, Page, Word
 
 IMAGES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"}
@@ -60,6 +60,8 @@ def read_file(
 
 def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
+    if isinstance(paths, str | Path):
+        raise BadInput(f"files come as a list: [{str(paths)!r}]")  # a string is a list of letters, "/" one of them
     found = [pair for given in paths for pair in _find(str(given))]
     names = Counter(name for _, name in found)
     if twice := [name for name, count in names.items() if count > 1]:
