@@ -171,7 +171,9 @@ def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
 @click.command()
 @in_store
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write, or a .parquet file.")
-@click.option("--dtype", type=click.Choice(["float16", "float32"]), default="float16", show_default=True)
+@click.option(
+    "--dtype", type=click.Choice(["float16", "float32"]), default="float16", show_default=True, help="Of shards."
+)
 def export(where: str, out: Path, dtype: str) -> None:
     """Write the pages of STORE to a folder of vectors, or to one Parquet file that any reader opens."""
     with _existing(where) as store:

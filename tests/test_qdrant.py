@@ -1,0 +1,154 @@
+"""What only the Qdrant store does: addresses, limits, retries, and filters it cannot have."""
+
+import json
+import threading
+from collections import Counter
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import numpy as np
+import pytest
+from qdrant_client import QdrantClient
+
+import adamerge as am
+from adamerge.errors import BadFile, BadInput, TooLarge
+from adamerge.store import qdrant
+from adamerge.store.filters import to_qdrant
+from adamerge.store.qdrant import QdrantStore
+
+
+def a_page(i, m=4, d=8):
+    rng = np.random.default_rng(i)
+    vectors = (rng.normal(size=(m, d)) + 3 * rng.normal(size=d)).astype(np.float32)  # about a mean of their own
+    return am.Compressed(vectors, np.arange(m, dtype=np.int32), method="identity", id=f"p{i}")
+
+
+@contextmanager
+def a_server(answers):
+    """A server on loopback that gives its answers in turn, the last one for ever, and counts what it is asked."""
+    asked = Counter()
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body = answers[min(asked[self.path], len(answers) - 1)]
+            asked[self.path] += 1
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answers)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/reports", asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+THERE_IS_NONE = {"result": {"exists": False}, "status": "ok", "time": 0.0}
+
+
+def test_a_busy_server_is_asked_again(monkeypatch):
+    monkeypatch.setattr(qdrant, "WAIT", 0.01)
+    with a_server([(503, {}), (503, {}), (200, THERE_IS_NONE)]) as (url, asked), am.open_store(url) as store:
+        assert len(store) == 0
+    assert asked["/collections/reports/exists"] == 3
+
+
+def test_a_server_that_refuses_is_not_asked_again():
+    with a_server([(403, {"status": {"error": "forbidden"}})]) as (url, asked):
+        with pytest.raises(BadInput, match="Qdrant refused"):
+            am.open_store(url)
+        assert asked["/collections/reports/exists"] == 1
+
+
+def test_a_server_that_is_away_is_told_in_words(monkeypatch):
+    monkeypatch.setattr(qdrant, "WAIT", 0.01)
+    with a_server([(200, {})]) as (url, _):
+        pass
+    with pytest.raises(BadFile, match="did not answer in 5 tries"):
+        am.open_store(url)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:6333", "http://localhost:6333/a/b", "https:///x"])
+def test_an_address_without_host_or_collection_is_refused(url):
+    with pytest.raises(BadInput, match="http://host:6333/collection"):
+        am.open_store(url)
+
+
+def test_a_page_beyond_what_qdrant_takes_is_refused_before_the_write():
+    client = QdrantClient(":memory:")
+    with QdrantStore(client, "c") as store:
+        with pytest.raises(TooLarge, match="131,072 vectors of 8"):
+            store.add([a_page(0), a_page(1, 131_072)])
+        assert not client.collection_exists("c")
+    client.close()
+
+
+def test_a_collection_of_somebody_else_is_not_taken():
+    client = QdrantClient(":memory:")
+    client.create_collection("c", vectors_config={})
+    with pytest.raises(BadFile, match="not a store of adamerge"):
+        QdrantStore(client, "c")
+    client.close()
+
+
+def test_int8_is_refused_and_copied_to_float16(tmp_path):
+    client = QdrantClient(":memory:")
+    with pytest.raises(BadInput, match="keeps vectors as float16, float32; got 'int8'"):
+        QdrantStore(client, "c", dtype="int8")
+    from adamerge.store.transfer import copy
+
+    pages = [a_page(i, 3 + i) for i in range(5)]
+    with am.open_store(tmp_path / "8", dtype="int8") as eight, QdrantStore(client, "c") as cluster:
+        eight.add(pages)
+        assert [entry.id for entry in copy(eight, cluster)] == [page.id for page in pages]
+        assert cluster.about.dtype == "float16"
+        with am.open_store(tmp_path / "back") as back:
+            list(copy(cluster, back))
+            query = pages[2].vectors
+            best = max((query @ page.vectors.T).max(1).sum() for page in pages)
+            for store in (eight, cluster, back):
+                assert store.search(query, 1)[0].score == pytest.approx(float(best), rel=0.02)
+    client.close()
+
+
+def test_many_pages_are_found_in_two_stages(monkeypatch):
+    monkeypatch.setattr(qdrant, "EXACT_TO", 100)
+    client = QdrantClient(":memory:")
+    with QdrantStore(client, "c") as store:
+        store.add(a_page(i) for i in range(300))
+        found, whole = store.search(a_page(9).vectors, 1), store.search(a_page(9).vectors, 1, exact=True)
+    client.close()
+    assert found[0].id == whole[0].id
+    assert found.how == "settled"
+    assert (whole.how, whole.candidates) == ("exact", 300)
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("name > 'x'", "no order for text"),
+        ("name LIKE 'x%'", "is none of = !="),
+        ("year = 'x'", "is a column of int, 'x' is not"),
+        ("name = 3", "is a column of text, 3 is not"),
+        ("day > date 'yesterday'", "is a column of date"),
+        ("nobody = 3", "no column 'nobody'; there are day, id, name, number, source, year"),
+        ("year = 3 AND", "is not SQL"),
+    ],
+)
+def test_a_filter_that_qdrant_cannot_have_is_refused(where, words):
+    with pytest.raises(BadInput, match=words):
+        to_qdrant(where, {"year": "int", "name": "text", "day": "date"})
+
+
+def test_no_filter_is_none():
+    assert to_qdrant("  ", {}) is None
