@@ -22,7 +22,9 @@ LAYERS = [
     "pages",
     "encoders",
     "report",
+    "evaluate",
     "adapters",
+    "cli_evaluate",
     "cli",
 ]
 LAYERS += ["__main__", "__init__"]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from adamerge import report
+from adamerge import cli_evaluate, report
 from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import ENCODERS, load_encoder
@@ -160,6 +160,10 @@ def methods(as_json: bool) -> None:
             fixed, choices = (", ".join(f"{k}={as_text(v)}" for k, v in some.items()) for some in (given, defaults))
             click.echo(f"{name}\n    {text}" + (f" Here {fixed}." if fixed else ""))
             click.echo(f"    {choices or 'no options'}")
+
+
+main.add_command(cli_evaluate.dataset)
+main.add_command(cli_evaluate.evaluate)
 
 
 def _given(name: str, options: dict[str, Any]) -> dict[str, Any]:
