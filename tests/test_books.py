@@ -44,7 +44,7 @@ def test_a_book_whose_numbers_lead_elsewhere_is_refused(tmp_path, shift):
 
 
 def test_a_book_without_an_index_is_refused(tmp_path):
-    with pytest.raises(BadFile, match="no back-of-book index"):
+    with pytest.raises(BadFile, match=r"m\.pdf: the book has no back-of-book index"):
         books.build(manual.make(tmp_path / "m.pdf", index=False), "m")
 
 
@@ -57,6 +57,12 @@ def test_a_folder_gives_its_dataset_back(pdf, tmp_path):
     assert [page.id for page in dataset.read(dataset.page_ids[:24])] == list(dataset.page_ids[24:])
     assert manual.topic(9) in dataset.texts()[f"manual.pdf#{manual.FRONT + 9}"]
     assert sorted(p.name for p in (tmp_path / "data" / "manual").iterdir()) == ["dataset.json", "manual.pdf"]
+
+
+def test_a_dataset_is_called_as_its_folder(pdf, tmp_path):
+    books.write(books.build(pdf, "manual"), pdf, tmp_path / "other")
+    dataset = catalogue.load(str(tmp_path / "other"), tmp_path / "data")
+    assert (dataset.name, dataset.page_ids[0]) == ("other", f"manual.pdf#{manual.FRONT + 1}")
 
 
 def test_the_same_queries_are_drawn_every_time(pdf):

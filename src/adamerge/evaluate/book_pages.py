@@ -27,7 +27,7 @@ class Body:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """The PDF of a path, open."""
+    """The PDF of a path, open; what is wrong with it is said with its name."""
     try:
         import pypdfium2
     except ImportError:
@@ -37,7 +37,10 @@ def opened(path: Path) -> Iterator[Any]:
     except (pypdfium2.PdfiumError, OSError) as error:
         raise BadFile(f"{path} cannot be read as a PDF ({error})") from None
     with closing(document):
-        yield document
+        try:
+            yield document
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from None
 
 
 def text(document: Any, i: int) -> str:

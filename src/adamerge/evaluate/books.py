@@ -69,7 +69,7 @@ def build(pdf: Path, name: str, most: int = QUERIES) -> Book:
         entries = book_index.parse(line for i in pages for line in book_pages.lines(document, i))
         chosen = _sample(_queries(entries, body.pages), most)
         if not chosen:
-            raise BadFile(f"{pdf}: none of {len(entries)} index entries is a question of two words with a page to it")
+            raise BadFile(f"none of {len(entries)} index entries is a question of two words with a page to it")
         texts = [book_pages.text(document, i).lower() for i in range(end)]
     fit = _fit(chosen, body.pages, texts)
     if not fit.holds():

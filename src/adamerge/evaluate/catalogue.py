@@ -1,5 +1,6 @@
 """Names -> datasets: a suite or preset, a known book, a ViDoRe task, or a local folder."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +20,7 @@ def load(name: str, data: Path) -> Dataset:
     """A dataset by name, from its folder below `data`, or as a path; what can be fetched is fetched."""
     for folder in (data / name, Path(name)):
         if (folder / books.NAME).exists():
-            return books.read(folder)
+            return replace(books.read(folder), name=folder.name)
     if vidore.is_task(name):
         return vidore.load(name, data)
     for folder in (data / name, Path(name)):

@@ -20,7 +20,7 @@ def measure(scores: Floats, queries: Sequence[str], pages: Sequence[str], judged
     Gains are the grades, discounted by log2(rank + 1), over the best ranking of all judged pages. Of pages with equal
     scores the one whose id is later in the alphabet comes first, as in trec_eval.
     """
-    ir = _library()
+    ir = library()
     names = {ir.parse_measure(text): name for name, text in MEASURES.items()}
     grades = {query: dict(judged[query]) for query in queries}
     column = {page: i for i, page in enumerate(pages)}
@@ -39,7 +39,8 @@ def _top(row: Floats, pages: Sequence[str], judged: list[int]) -> dict[str, floa
     return {pages[i]: float(row[i]) for i in np.flatnonzero(row >= min(tenth, row[judged].max())).tolist()}
 
 
-def _library() -> Any:
+def library() -> Any:
+    """ir-measures, or an error that says what to install; ask before work that takes hours."""
     try:
         import ir_measures
     except ImportError:

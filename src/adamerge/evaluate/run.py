@@ -22,7 +22,7 @@ from adamerge.evaluate.bm25 import bm25
 from adamerge.evaluate.controls import Compressor, Control, compressor
 from adamerge.evaluate.datasets import Dataset
 from adamerge.evaluate.experiment import Experiment
-from adamerge.evaluate.measures import measure
+from adamerge.evaluate.measures import library, measure
 from adamerge.evaluate.results import Cell, rounded
 from adamerge.evaluate.scores import Queries, score, stack
 from adamerge.types import Compressed, MultiVector
@@ -78,6 +78,7 @@ def cells(experiment: Experiment, folders: Folders) -> list[tuple[str, str, list
 
 def run(experiment: Experiment, folders: Folders, jobs: int = 1, watch: Watch | None = None) -> Iterator[Cell]:
     """Run what is not there yet, and yield each cell once its file is written; `watch` hears of pages encoded."""
+    library()
     for encoder, name, entries in cells(experiment, folders):
         if entries:
             dataset = catalogue.load(name, folders.data)
