@@ -193,6 +193,15 @@ def test_vectors_of_another_book_are_refused(here, tmp_path):
         list(run(experiment.read(here / "plan.toml"), replace(folders(tmp_path), results=tmp_path / "new")))
 
 
+def test_cells_of_other_queries_are_not_mixed(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    book = books.build(tmp_path / "manual.pdf", "manual", most=9)
+    books.write(book, tmp_path / "manual.pdf", tmp_path / "data" / "manual")
+    done = go(tmp_path, "--method", "sem-cluster:m=4")
+    assert done.returncode == 1
+    assert "holds cells of another manual (other pages or queries): choose another folder" in done.stderr
+
+
 def test_a_damaged_cell_is_named(here, tmp_path):
     shutil.copytree(here / "results", tmp_path / "results")
     path = results.cell_path(tmp_path / "results", "minilm", "manual", "identity")

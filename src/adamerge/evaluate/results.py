@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from adamerge.arrays import ArrayLike
-from adamerge.errors import Damaged
+from adamerge.errors import Damaged, Mixture
 from adamerge.evaluate.datasets import Dataset
 from adamerge.evaluate.encoded import file_name, text_of
 from adamerge.vectors.manifest import settle
@@ -106,10 +106,21 @@ def read_cells(results: Path) -> Iterator[Cell]:
 
 
 def write_dataset(results: Path, dataset: Dataset) -> None:
-    """Write what all cells of a dataset share, once."""
+    """Write what all cells of a dataset share, once; cells of other queries or pages are not mixed with new ones."""
     path = results / DATASETS / (file_name(dataset.name) + SUFFIX)
-    about = {"name": dataset.name, "pages": len(dataset), "judgements": dataset.pairs, "source": dataset.source}
-    _write(path, about | {"queries": dict(dataset.queries)})
+    about: dict[str, Any] = {
+        "name": dataset.name,
+        "pages": len(dataset),
+        "judgements": dataset.pairs,
+        "source": dataset.source,
+    }
+    about |= {"queries": dict(dataset.queries)}
+    if not path.exists():
+        _write(path, about)
+    elif _read(path) != about:
+        raise Mixture(
+            f"{results} holds cells of another {dataset.name} (other pages or queries): choose another folder"
+        )
 
 
 def read_datasets(results: Path) -> dict[str, dict[str, Any]]:
