@@ -12,11 +12,20 @@ def render() -> str:
     parts = ["# The command line\n\nWritten by `make docs` from `--help`.\n"]
     root = click.Context(main, info_name="adamerge", terminal_width=100, max_content_width=100)
     parts.append(f"```\n{main.get_help(root)}\n```\n")
-    for name, verb in main.commands.items():
-        context = click.Context(verb, info_name=name, parent=root, terminal_width=100, max_content_width=100)
-        parts.append(f"## adamerge {name}\n\n```\n{verb.get_help(context)}\n```\n")
+    parts += _verbs(main, root)
     parts.append("Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 130 stopped by Ctrl-C.\n")
     return "\n".join(parts)
+
+
+def _verbs(group: click.Group, parent: click.Context) -> list[str]:
+    """The help of the verbs of a group, and of the verbs below each."""
+    parts = []
+    for name, verb in group.commands.items():
+        context = click.Context(verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
+        parts.append(f"## {context.command_path}\n\n```\n{verb.get_help(context)}\n```\n")
+        if isinstance(verb, click.Group):
+            parts += _verbs(verb, context)
+    return parts
 
 
 if __name__ == "__main__":

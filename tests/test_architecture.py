@@ -24,6 +24,7 @@ LAYERS = [
     "report",
     "search",
     "store",
+    "evaluate",
     "adapters",
     "cli",
 ]

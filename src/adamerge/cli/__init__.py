@@ -2,7 +2,7 @@
 
 import click
 
-from adamerge.cli import info, store, vectors
+from adamerge.cli import evaluate, info, store, vectors
 from adamerge.cli.common import Verbs
 
 
@@ -28,5 +28,7 @@ for verb in (
     store.export,
     store.copy,
     info.info,
+    evaluate.dataset,
+    evaluate.evaluate,
 ):
     main.add_command(verb)

@@ -30,7 +30,9 @@ def compress(
 
 
 def compress_pages(
-    pages: Iterable[MultiVector | ArrayLike], method: Method | str = "adamerge", workers: int | None = None
+    pages: Iterable[MultiVector | ArrayLike],
+    method: Callable[[MultiVector], Compressed] | str = "adamerge",
+    workers: int | None = None,
 ) -> Iterator[Compressed]:
     """Compress pages lazily and in order, on `workers` threads (default: one per core).
 

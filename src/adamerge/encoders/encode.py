@@ -1,6 +1,6 @@
 """Pages -> a folder of vectors, batch by batch; a run that was killed goes on where it was."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,11 +28,28 @@ def encode_files(
     A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
     never stopped; but for pages that the encoder refused, which are tried again.
     """
-    files = [path for path, _ in find_files(paths)]
-    about: dict[str, Any] = encoder.about | {"batch size": batch_size, "dpi": dpi}
-    with Writer(out, encoder=about, source=fingerprint(*files)) as folder:
-        done = frozenset(folder.ids())
-        for batch in batches(read_pages(paths, dpi, skip_bad, done), batch_size):
+    source = fingerprint(*(path for path, _ in find_files(paths)))
+
+    def pages(done: Container[str]) -> Iterator[Page]:
+        return read_pages(paths, dpi, skip_bad, done)
+
+    about = {"batch size": batch_size, "dpi": dpi}
+    return encode_pages(pages, out, encoder, about=about, source=source, batch_size=batch_size, skip_bad=skip_bad)
+
+
+def encode_pages(
+    pages: Callable[[Container[str]], Iterable[Page]],
+    out: str | Path,
+    encoder: Encoder,
+    *,
+    about: dict[str, Any],
+    source: str,
+    batch_size: int = 4,
+    skip_bad: Report | None = None,
+) -> Iterator[MultiVector]:
+    """Encode pages of any kind as encode_files() does; `pages` gives those whose ids are not in a container of ids."""
+    with Writer(out, encoder=encoder.about | about, source=source) as folder:
+        for batch in batches(pages(frozenset(folder.ids())), batch_size):
             encoded = encode_batch(encoder, batch, skip_bad)
             folder.add(*encoded)
             yield from encoded

@@ -1,0 +1,113 @@
+"""The verbs of evaluation: `adamerge dataset` and `adamerge evaluate`."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from adamerge.evaluate import archive, books, catalogue, controls, experiment
+from adamerge.evaluate.books import QUERIES
+from adamerge.evaluate.results import Cell
+from adamerge.evaluate.run import Folders, cells, run
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.group()
+def dataset() -> None:
+    """Make datasets to evaluate on."""
+
+
+@dataset.command("books")
+@click.argument("given", metavar="NAME|FILE.pdf", nargs=-1, required=True)
+@click.option("-o", "out", required=True, type=FOLDER, help="Folder to write; each book has a folder in it.")
+@click.option(
+    "--queries", "most", type=click.IntRange(1), default=QUERIES, show_default=True, help="Of a book at most."
+)
+def make_books(given: tuple[str, ...], out: Path, most: int) -> None:
+    """Make a dataset of each manual: terms of its back-of-book index are queries, the pages they name judgements.
+
+    A book is a PDF file, or a name that is fetched from the Debian archive: lilypond-learning, lilypond-notation, zsh,
+    octave, r-exts, r-intro, or `books` for all of them. Prints twenty judgements of each for a person to check.
+
+    \b
+    adamerge dataset books zsh -o data
+    adamerge dataset books manual.pdf -o data
+    """  # noqa: D301 (click reads the backslash)
+    for name in [one for some in given for one in archive.SUITES.get(some, (some,))]:
+        book = catalogue.build_book(name, out, most)
+        pairs = sum(map(len, book.judgements.values()))
+        click.echo(f"{book.name}: {len(book.pages)} pages, {len(book.queries)} queries, {pairs} judgements")
+        click.echo(f"    pages are numbered by {book.numbering}")
+        click.echo(f"    words of a query: {books.Fit(**book.fit)}")
+        for line in books.sample(book):
+            click.echo(f"    {line}")
+
+
+@click.group()
+def evaluate() -> None:
+    """Run methods on datasets, and see what they cost."""
+
+
+@evaluate.command("run")
+@click.argument("file", metavar="EXPERIMENT.toml", type=click.Path(path_type=Path))
+@click.option("-o", "out", required=True, type=FOLDER, help="Folder of result files.")
+@click.option("--encoder", "encoders", multiple=True, help="Instead of those of the file; may be given again.")
+@click.option("--dataset", "datasets", multiple=True, help="A name or folder, instead of those of the file.")
+@click.option("--method", "methods", multiple=True, help="A method or control, instead of those of the file.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
+@click.option("--data", type=FOLDER, default="data", show_default=True, help="Folder of datasets.")
+@click.option("--vectors", type=FOLDER, default="vectors", show_default=True, help="Folder of encoded datasets.")
+def run_experiment(
+    file: Path,
+    out: Path,
+    encoders: tuple[str, ...],
+    datasets: tuple[str, ...],
+    methods: tuple[str, ...],
+    jobs: int,
+    data: Path,
+    vectors: Path,
+) -> None:
+    """Encode every dataset once, then write a result file per encoder, dataset and method.
+
+    Cells that are in the folder of results are passed over: a run that was stopped goes on where it was when the same
+    command is given again.
+
+    \b
+    adamerge evaluate run experiments/books.toml -o results
+    adamerge evaluate run experiments/books.toml -o results --dataset zsh --method sem-cluster:m=4
+    """  # noqa: D301 (click reads the backslash)
+    plan = experiment.read(file)
+    plan = replace(
+        plan,
+        encoders=encoders or plan.encoders,
+        datasets=datasets or plan.datasets,
+        methods=tuple(map(controls.parse, methods)) or plan.methods,
+    )
+    folders = Folders(data, vectors, out)
+    todo = sum(len(entries) for _, _, entries in cells(plan, folders))
+    for cell in _progress(plan, folders, jobs, todo):
+        score = f"{cell.mean():.4f}" if cell.measures else "-"
+        click.echo(f"{cell.encoder}\t{cell.dataset}\t{cell.method}\t{cell.compression:.1%}\t{score}")
+
+
+def _progress(plan: experiment.Experiment, folders: Folders, jobs: int, todo: int) -> Iterator[Cell]:
+    """Cells as they are done, with a bar and the time left on stderr if somebody is looking."""
+    if not sys.stderr.isatty():
+        yield from run(plan, folders, jobs)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        all_cells, pages = bar.add_task("cells", total=todo), bar.add_task("", total=None, visible=False)
+
+        def watch(what: str, done: int, total: int) -> None:
+            bar.update(pages, description=what, completed=done, total=total, visible=done < total)
+
+        for cell in run(plan, folders, jobs, watch):
+            bar.update(all_cells, advance=1)
+            yield cell

@@ -1,0 +1,159 @@
+"""What every result is held against: controls that give a method's size without its choices.
+
+A control is written like a method, and what it is the control of in brackets: random(adamerge:k=none,c_min=0.6).
+
+| control       | keeps                                                                                  |
+|---------------|----------------------------------------------------------------------------------------|
+| random(M)     | on each page as many patches as M stores, drawn without looking                         |
+| merge-page(M) | on each page as many groups as M stores, of all patches: what M's pruning is worth      |
+| merge-total(M)| M's survivors merged by one ratio for all pages, M's total: what choosing per page is    |
+| height(M)     | M's survivors merged up to one Ward height for all pages, M's total                     |
+| gaussian(M)   | M on pages without structure: a Gaussian of each page's mean and covariance; theta only |
+| mean-vector   | one vector a page: the plain mean                                                       |
+| bm25          | no vectors: words of the text layer                                                     |
+
+Groups are pooled as M pools them.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from zlib import crc32
+
+import numpy as np
+from numpy.random import default_rng
+
+from adamerge.arrays import Bools, Doubles, Floats, Ints
+from adamerge.compress import cut, link, pool, prune
+from adamerge.compress.names import METHODS, Method, parse_method
+from adamerge.errors import BadInput, UnknownName
+from adamerge.types import Compressed, Cut, MultiVector
+
+Compressor = Callable[[MultiVector], Compressed]
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control, and the method whose size it takes, where it takes one."""
+
+    name: str
+    of: Method | None = None
+
+    def __str__(self) -> str:
+        """The control's name, which parse() reads back."""
+        return self.name if self.of is None else f"{self.name}({self.of})"
+
+
+def parse(text: str) -> Method | Control:
+    """The method or control of a name."""
+    found = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", text)
+    if not found or found[1] not in (CONTROLS.keys() | ALONE):
+        return parse_method(text)
+    if found[2] is None and found[1] in METHODS:
+        return parse_method(text)
+    if (found[2] is None) != (found[1] in ALONE):
+        how = f"write {found[1]}(METHOD)" if found[1] in CONTROLS else f"write {found[1]} alone"
+        raise BadInput(f"'{text}': {how}; controls are {', '.join(sorted(CONTROLS.keys() | ALONE))}")
+    try:
+        return Control(found[1], None if found[2] is None else parse_method(found[2]))
+    except UnknownName as error:
+        raise UnknownName(f"'{text}': {error}") from None
+
+
+def compressor(entry: Method | Control, pages: Sequence[MultiVector]) -> Compressor:
+    """What compresses a page: a method as it is, a control once it has seen the sizes of all pages."""
+    if isinstance(entry, Method):
+        return entry
+    if entry.of is None:
+        return _mean_vector
+    make = CONTROLS[entry.name](entry.of, pages)
+    return lambda page: replace(make(page), method=str(entry))
+
+
+def _random(of: Method, pages: Sequence[MultiVector]) -> Compressor:
+    def control(page: MultiVector) -> Compressed:
+        keep = prune.at_random(len(page), len(of(page)) / len(page), [0, _seed(page)])
+        return _stored(page, page.vectors[keep], np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32), Cut())
+
+    return control
+
+
+def _merge_page(of: Method, pages: Sequence[MultiVector]) -> Compressor:
+    def control(page: MultiVector) -> Compressed:
+        return _merged(page, np.ones(len(page), bool), lambda _: len(of(page)), of)
+
+    return control
+
+
+def _merge_total(of: Method, pages: Sequence[MultiVector]) -> Compressor:
+    survivors, stored = _sizes(of, pages)
+    low, high = 1.0, float(survivors.max())
+    for _ in range(60):  # the number of groups falls with the ratio
+        ratio = (low + high) / 2
+        low, high = (ratio, high) if np.maximum(1, np.ceil(survivors / ratio)).sum() > stored.sum() else (low, ratio)
+    return lambda page: _merged(page, of(page).groups >= 0, lambda heights: max(1, ceil((len(heights) + 1) / high)), of)
+
+
+def _height(of: Method, pages: Sequence[MultiVector]) -> Compressor:
+    survivors, stored = _sizes(of, pages)
+    made = int((survivors - stored).sum())
+    heights = np.sort(np.concatenate([link.ward(p.vectors[of(p).groups >= 0]).heights for p in pages]))
+    limit = heights[made - 1] if made else -1.0
+    return lambda page: _merged(page, of(page).groups >= 0, lambda h: len(h) + 1 - int((h <= limit).sum()), of)
+
+
+def _gaussian(of: Method, pages: Sequence[MultiVector]) -> Compressor:
+    return lambda page: of(structureless(page))
+
+
+def structureless(page: MultiVector) -> MultiVector:
+    r"""A page whose patches are drawn from a Gaussian with its mean and covariance.
+
+    y_i = mu + 1/sqrt(n-1) sum_j z_ij (x_j - mu) ,   z_ij ~ N(0, 1)
+    """
+    n = len(page)
+    mean = page.vectors.mean(axis=0)
+    noise = default_rng([1, _seed(page)]).standard_normal((n, n), np.float32)
+    return replace(page, vectors=mean + noise @ (page.vectors - mean) / max(n - 1, 1) ** 0.5)
+
+
+def _mean_vector(page: MultiVector) -> Compressed:
+    groups = np.zeros(len(page), np.int32)
+    return replace(_stored(page, pool.mean(page.vectors, groups), groups, Cut()), method="mean-vector")
+
+
+def _sizes(of: Method, pages: Sequence[MultiVector]) -> tuple[Ints, Ints]:
+    """Patches that a method leaves to merge, and groups that it stores, of each page."""
+    small = [of(page).groups for page in pages]
+    return np.array([(g >= 0).sum() for g in small]), np.array([g.max() + 1 for g in small])
+
+
+def _merged(page: MultiVector, keep: Bools, count: Callable[[Doubles], int], of: Method) -> Compressed:
+    """The survivors merged to as many groups as `count` says of the heights, pooled as `of` pools."""
+    tree = link.ward(page.vectors[keep])
+    stop = cut.budget(tree, count(tree.heights))
+    groups: Ints = np.full(len(page), -1, np.int32)
+    groups[keep] = cut.groups(tree, stop)
+    unit = getattr(of, "unit", False)
+    if getattr(of, "pool", "mean") == "attention" and page.attention is not None:
+        return _stored(page, pool.weighted(page.vectors, groups, page.attention, unit), groups, stop)
+    return _stored(page, pool.mean(page.vectors, groups, unit), groups, stop)
+
+
+def _stored(page: MultiVector, vectors: Floats, groups: Ints, stop: Cut) -> Compressed:
+    return Compressed(vectors, groups, page.extra, stop, "", page.grid, page.boxes, page.id)
+
+
+def _seed(page: MultiVector) -> int:
+    return crc32(page.id.encode())
+
+
+CONTROLS: dict[str, Callable[[Method, Sequence[MultiVector]], Compressor]] = {
+    "random": _random,
+    "merge-page": _merge_page,
+    "merge-total": _merge_total,
+    "height": _height,
+    "gaussian": _gaussian,
+}
+ALONE = {"mean-vector", "bm25"}  # controls of no method

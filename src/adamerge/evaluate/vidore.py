@@ -1,0 +1,120 @@
+"""ViDoRe v1, v2 and v3 by name: paths and revisions as mteb pins them, counts as they are known.
+
+A local folder of the task's name goes before the hub, so that all of it works offline. Needs the extra `evaluate`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from adamerge.errors import BadFile, UnknownName, missing_extra
+from adamerge.evaluate import folders
+from adamerge.evaluate.datasets import Dataset
+
+# task -> pages, queries per language; over v1 and v2 there are 11,273 pages
+V1 = {
+    "VidoreArxivQARetrieval": (500, 500),
+    "VidoreDocVQARetrieval": (500, 451),
+    "VidoreInfoVQARetrieval": (500, 494),
+    "VidoreTabfquadRetrieval": (70, 280),
+    "VidoreTatdqaRetrieval": (277, 1646),
+    "VidoreShiftProjectRetrieval": (1000, 100),
+    "VidoreSyntheticDocQAAIRetrieval": (968, 100),
+    "VidoreSyntheticDocQAEnergyRetrieval": (977, 100),
+    "VidoreSyntheticDocQAGovernmentReportsRetrieval": (972, 100),
+    "VidoreSyntheticDocQAHealthcareIndustryRetrieval": (965, 100),
+}
+V2 = {
+    "Vidore2ESGReportsRetrieval": (1538, 57),
+    "Vidore2EconomicsReportsRetrieval": (452, 58),
+    "Vidore2BioMedicalLecturesRetrieval": (1016, 160),
+    "Vidore2ESGReportsHLRetrieval": (1538, 52),
+}
+V3 = {  # the eight that are public; counts from mteb's descriptive statistics
+    "Vidore3FinanceEnRetrieval": (2942, 309),
+    "Vidore3IndustrialRetrieval": (5244, 283),
+    "Vidore3ComputerScienceRetrieval": (1360, 215),
+    "Vidore3PharmaceuticalsRetrieval": (2313, 364),
+    "Vidore3HrRetrieval": (1110, 318),
+    "Vidore3FinanceFrRetrieval": (2384, 320),
+    "Vidore3PhysicsRetrieval": (1674, 302),
+    "Vidore3EnergyRetrieval": (2225, 308),
+}
+ESG, ECONOMICS, BIOMEDICAL, HUMAN = V2
+
+# a dataset is a task, or a task in one language: TASK:english
+PRESETS = {
+    "vidore-v1": tuple(V1),
+    "vidore-v2": (ESG, ECONOMICS, f"{BIOMEDICAL}:english", HUMAN),  # 672 queries: the paper's 1,344 for two encoders
+    "vidore-v2-all": tuple(V2),
+    "vidore-v2-english": (f"{ESG}:english", f"{ECONOMICS}:english", f"{BIOMEDICAL}:english", HUMAN),
+    "vidore-v3": tuple(V3),
+}
+LANGUAGES = dict.fromkeys((ESG, ECONOMICS, BIOMEDICAL), 4) | dict.fromkeys(V3, 6)  # one, of all others
+
+
+def is_task(name: str) -> bool:
+    """Whether a name is that of a ViDoRe task, with or without a language."""
+    return name.partition(":")[0] in V1 | V2 | V3
+
+
+def load(name: str, data: Path) -> Dataset:
+    """A task from its folder below `data`, else from the hub; numbers that are not the known ones are refused."""
+    task, _, language = name.partition(":")
+    folder = data / task
+    dataset = folders.read(folder if folder.is_dir() else _download(task), name, (language,) if language else ())
+    if not folder.is_dir():  # what is local is the user's own
+        check(dataset)
+    return dataset
+
+
+def check(dataset: Dataset) -> None:
+    """Refuse a dataset that is not the published one by its numbers of pages and queries."""
+    pages, queries = known(dataset.name)
+    found = len(dataset), len(dataset.queries)
+    if found != (pages, queries):
+        raise BadFile(
+            f"{dataset.name} has {found[0]} pages and {found[1]} queries, {pages} and {queries} were expected: "
+            f"the files on the hub have changed, or a download is not whole"
+        )
+
+
+def known(name: str) -> tuple[int, int]:
+    """Pages and queries of a task, in one of its languages or in all."""
+    task, _, language = name.partition(":")
+    pages, queries = (V1 | V2 | V3)[task]
+    return pages, queries * (1 if language else LANGUAGES.get(task, 1))
+
+
+def pinned(task: str) -> tuple[str, str]:
+    """Path and revision of a task's data on the hub, as mteb pins them."""
+    about = _mteb(task).metadata.dataset
+    return about["path"], about["revision"]
+
+
+def _download(task: str) -> Path:
+    from huggingface_hub import snapshot_download  # mteb brings it
+
+    path, revision = pinned(task)
+    try:
+        return Path(snapshot_download(path, repo_type="dataset", revision=revision, allow_patterns="*.parquet"))
+    except (OSError, ValueError) as error:
+        raise BadFile(
+            f"{task} is not on this machine, and {path} cannot be had from the hub ({_first(error)})"
+        ) from None
+
+
+def _mteb(task: str) -> Any:
+    try:
+        import mteb
+    except ImportError:
+        raise missing_extra("the data of ViDoRe", "evaluate") from None
+    try:
+        return mteb.get_task(task)
+    except KeyError:
+        raise UnknownName(f"mteb has no task '{task}': pip install -U mteb") from None
+
+
+def _first(error: Exception) -> str:
+    lines: Sequence[str] = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0]

@@ -1,0 +1,121 @@
+"""Controls have the size of what they are the controls of, and none of its choices."""
+
+import numpy as np
+import pytest
+
+from adamerge.compress import link
+from adamerge.compress.names import parse_method
+from adamerge.errors import BadInput, UnknownName
+from adamerge.evaluate.controls import CONTROLS, compressor, parse, structureless
+from adamerge.evaluate.encoded import file_name, text_of
+
+OF = [
+    "adamerge:k=none,c_min=0.3",
+    "adamerge:k=-0.25,c_min=0.3,unit=true",
+    "adamerge-mean:k=0,c_min=0.5",
+    "ptm",
+    "docpruner",
+]
+
+
+@pytest.fixture
+def pages(make_page):
+    return [make_page(n, id=f"page {n}") for n in (1, 2, 3, 17, 40, 41, 64)]
+
+
+def sizes(entry, pages):
+    compress = compressor(parse(entry), pages)
+    return np.array([len(compress(page)) for page in pages])
+
+
+@pytest.mark.parametrize("of", OF)
+@pytest.mark.parametrize("control", ["random", "merge-page"])
+def test_pages_have_the_size_they_have_in_the_method(control, of, pages):
+    np.testing.assert_array_equal(sizes(f"{control}({of})", pages), sizes(of, pages))
+
+
+@pytest.mark.parametrize("of", OF)
+def test_one_height_for_all_pages_gives_the_same_total(of, pages):
+    assert sizes(f"height({of})", pages).sum() == sizes(of, pages).sum()
+
+
+@pytest.mark.parametrize("of", OF)
+def test_one_ratio_for_all_pages_comes_as_close_to_the_total_as_pages_allow(of, pages):
+    assert 0 <= sizes(of, pages).sum() - sizes(f"merge-total({of})", pages).sum() < len(pages)
+
+
+def test_one_height_is_one_height(pages):
+    compress = compressor(parse("height(adamerge:k=none,c_min=0.3)"), pages)
+    last, following = [], []
+    for page in pages[3:]:
+        heights, made = link.ward(page.vectors).heights, len(page) - len(compress(page))
+        last += list(heights[:made][-1:])
+        following += list(heights[made:][:1])
+    assert max(last) < min(following)
+
+
+def test_without_pruning_a_page_merged_to_the_same_size_is_the_method_itself(pages):
+    of = "adamerge:k=none,c_min=0.3,unit=true"
+    for page in pages:
+        ours, theirs = parse_method(of)(page), compressor(parse(f"merge-page({of})"), pages)(page)
+        np.testing.assert_array_equal(ours.groups, theirs.groups)
+        np.testing.assert_array_equal(ours.vectors, theirs.vectors)
+
+
+def test_a_page_without_structure_has_the_mean_and_covariance_of_the_page(make_page):
+    page = make_page(4000, d=6)
+    blind = structureless(page)
+    np.testing.assert_allclose(blind.vectors.mean(axis=0), page.vectors.mean(axis=0), atol=0.08)
+    np.testing.assert_allclose(np.cov(blind.vectors.T), np.cov(page.vectors.T), atol=0.12)
+    np.testing.assert_array_equal(structureless(page).vectors, blind.vectors)
+
+
+def test_a_single_vector_is_the_mean(pages):
+    small = compressor(parse("mean-vector"), pages)(pages[3])
+    np.testing.assert_allclose(small.vectors, [pages[3].vectors.mean(axis=0)], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"{c}(adamerge:k=-0.25,c_min=0.6,unit=true)" for c in CONTROLS),
+        "mean-vector",
+        "bm25",
+        "random:keep=0.5,seed=0",
+    ],
+)
+def test_a_name_is_read_back(name, pages):
+    assert str(parse(name)) == name
+    assert parse(str(parse(name))) == parse(name)
+    if "bm25" not in name:
+        assert compressor(parse(name), pages)(pages[3]).method == name
+    assert text_of(file_name(name)) == name
+
+
+def test_names_of_files_are_reversible():
+    names = [
+        "adamerge:k=-0.25,c_min=0.7",
+        "adamerge:k=0.25,c_min=0.7",
+        "a/b",
+        "a@b",
+        "a%40b",
+        "a:b",
+        "x y",
+        "ä",
+        "random(a:b)",
+    ]
+    assert len({file_name(name) for name in names}) == len(names)
+    assert [text_of(file_name(name)) for name in names] == names
+    assert file_name("adamerge:k=-0.25,c_min=0.7") == "adamerge@k=-0.25,c_min=0.7"
+    assert not any("/" in file_name(name) for name in names)
+
+
+def test_what_is_no_control_is_refused():
+    with pytest.raises(UnknownName, match="no method 'adamergee'"):
+        parse("random(adamergee)")
+    with pytest.raises(BadInput, match=r"write height\(METHOD\); controls are bm25, gaussian"):
+        parse("height")
+    with pytest.raises(BadInput, match="write bm25 alone"):
+        parse("bm25(adamerge)")
+    with pytest.raises(UnknownName, match="no method 'hights'"):
+        parse("hights")

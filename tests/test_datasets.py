@@ -1,0 +1,103 @@
+"""Folders in the schemas of ViDoRe, and the presets."""
+
+import hub
+import pytest
+
+from adamerge.errors import BadFile
+from adamerge.evaluate import catalogue, folders, vidore
+from adamerge.evaluate.datasets import Dataset
+
+
+def test_flat_rows_give_each_page_once(tmp_path):
+    dataset = folders.read(hub.flat(tmp_path / "v1"))
+    assert dataset.name == "v1"
+    assert set(dataset.page_ids) == {"0.png", "1.png", "2.png", "3.png", "4.png", "5.png", "99.png"}
+    assert [page.id for page in dataset.read(())] == list(dataset.page_ids)
+    judged = {dataset.queries[q]: grades for q, grades in dataset.judgements.items()}
+    assert judged["what is the image?"] == {"0.png": 1}
+    assert judged["what is the revenue in 3?"] == {"3.png": 1}
+    assert len(judged) == 7
+
+
+def test_beir_parts_have_graded_judgements(tmp_path):
+    dataset = folders.read(hub.beir(tmp_path / "v2"))
+    assert sorted(dataset.page_ids) == list("012345")
+    assert dataset.judgements["1"] == {"1": 2, "2": 1}  # a grade of 0 is no judgement
+    assert dataset.queries["3"] == "revenue 3 in french"
+    assert {page.id: page.image.size for page in dataset.read(())}["1"] == (130, 160)
+    assert [page.id for page in dataset.read({"0", "1", "2", "3", "4"})] == ["5"]
+
+
+def test_languages_are_chosen_by_column_or_by_folder(tmp_path):
+    assert set(folders.read(hub.beir(tmp_path / "v2"), languages=["english"]).queries) == {"0", "2", "4"}
+    v3 = hub.by_language(tmp_path / "v3")
+    assert list(folders.read(v3).queries) == [f"{lang}-q{i}" for lang in ("english", "french") for i in range(3)]
+    french = folders.read(v3, languages=["french"])
+    assert french.queries["french-q1"] == "french revenue 2001"
+    assert french.texts()["p1"] == "# Revenue of 2001"
+    with pytest.raises(BadFile, match="has english, french, none of german"):
+        folders.read(v3, languages=["german"])
+
+
+def test_what_is_in_no_schema_is_refused_in_words(tmp_path):
+    with pytest.raises(BadFile, match="expected corpus/, queries/ and qrels/, or rows of query and image"):
+        folders.read(tmp_path)
+    hub.write([{"a": 1}], tmp_path / "x" / "data")
+    with pytest.raises(BadFile, match="has the columns a, and none of image_filename"):
+        folders.read(tmp_path / "x")
+    hub.write([{"query": "what?", "image": {"bytes": b"no", "path": ""}, "image_filename": "a.png"}], tmp_path / "y")
+    with pytest.raises(BadFile, match=r"page 'a\.png' has no image that can be read"):
+        list(folders.read(tmp_path / "y").read(()))
+
+
+def test_a_dataset_that_does_not_agree_with_itself_is_refused():
+    with pytest.raises(BadFile, match="'b' is judged and is no page"):
+        Dataset("d", ("a",), {"q": "what?"}, {"q": {"b": 1}}, lambda done: iter(()))
+    with pytest.raises(BadFile, match="query 'r' has no text or no judgement"):
+        Dataset("d", ("a",), {"q": "what?", "r": "who?"}, {"q": {"a": 1}}, lambda done: iter(()))
+    with pytest.raises(BadFile, match="1 pages and 0 queries"):
+        Dataset("d", ("a",), {}, {}, lambda done: iter(()))
+
+
+def test_the_fourteen_tasks_have_11273_pages_and_v2_the_queries_of_the_paper():
+    tasks = [*vidore.PRESETS["vidore-v1"], *vidore.PRESETS["vidore-v2"]]
+    assert len(tasks) == 14
+    assert sum(vidore.known(task)[0] for task in tasks) == 11_273
+    queries = {preset: sum(vidore.known(task)[1] for task in tasks) for preset, tasks in vidore.PRESETS.items()}
+    assert queries["vidore-v2"] == 672 == 1344 / 2
+    assert queries["vidore-v2-english"] == 57 + 58 + 160 + 52
+    assert queries["vidore-v2-all"] == 4 * (57 + 58 + 160) + 52
+
+
+@pytest.mark.filterwarnings("ignore")  # mteb's
+def test_every_task_of_every_preset_is_pinned_by_mteb():
+    tasks = {name.partition(":")[0] for preset in vidore.PRESETS.values() for name in preset}
+    assert len(tasks) == 10 + 4 + 8
+    for task in tasks:
+        path, revision = vidore.pinned(task)
+        assert "/" in path
+        assert len(revision) == 40
+
+
+def test_numbers_that_are_not_the_known_ones_are_refused(tmp_path):
+    small = folders.read(hub.beir(tmp_path / "v2"), "Vidore2ESGReportsRetrieval")
+    with pytest.raises(BadFile, match="has 6 pages and 6 queries, 1538 and 228 were expected"):
+        vidore.check(small)
+
+
+def test_a_local_folder_goes_before_the_hub(tmp_path):
+    hub.beir(tmp_path / "Vidore2ESGReportsRetrieval")
+    assert len(catalogue.load("Vidore2ESGReportsRetrieval", tmp_path).queries) == 6
+    english = catalogue.load("Vidore2ESGReportsRetrieval:english", tmp_path)
+    assert (english.name, len(english.queries)) == ("Vidore2ESGReportsRetrieval:english", 3)
+
+
+@pytest.mark.filterwarnings("ignore")  # mteb's
+def test_without_folder_and_hub_the_error_says_what_was_looked_for(tmp_path):
+    with pytest.raises(BadFile, match="is not on this machine, and vidore/esg_reports_v2 cannot be had from the hub"):
+        catalogue.load("Vidore2ESGReportsRetrieval", tmp_path)
+
+
+def test_a_suite_stands_for_its_datasets():
+    assert len(catalogue.names("books")) == 6
+    assert catalogue.names("some/folder") == ("some/folder",)

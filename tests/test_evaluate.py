@@ -1,0 +1,281 @@
+"""`adamerge evaluate run`: from folders to result files, as a researcher runs it."""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import hub
+import manual
+import numpy as np
+import pytest
+import tiny
+from test_cli import run as cli
+
+import adamerge as am
+from adamerge.compress import cut, link, pool
+from adamerge.compress.names import METHODS
+from adamerge.errors import BadFile, Damaged, Mixture
+from adamerge.evaluate import books, catalogue, controls, experiment, results
+from adamerge.evaluate.run import Folders, cells, prepare, run, run_cell
+
+ROOT = Path(__file__).parent.parent
+TOML = """
+encoders = ["minilm"]
+datasets = ["manual"]
+[[methods]]
+name = "identity"
+[[methods]]
+name = "adamerge"
+k = ["none", -0.25, 0.25]
+c_min = 0.6
+unit = [false, true]
+[[controls]]
+name = ["mean-vector", "bm25"]
+[[controls]]
+name = ["random", "merge-page", "merge-total", "height", "gaussian"]
+of = { name = "adamerge", k = -0.25, c_min = 0.6 }
+"""
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """A book in a folder of datasets, an experiment, and a first run of it."""
+    folder = tmp_path_factory.mktemp("evaluate")
+    pdf = manual.make(folder / "manual.pdf")
+    books.write(books.build(pdf, "manual"), pdf, folder / "data" / "manual")
+    (folder / "plan.toml").write_text(TOML)
+    done = go(folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def go(folder, *words):
+    where = ["--data", folder / "data", "--vectors", folder / "vectors", "-o", folder / "results"]
+    return cli("evaluate", "run", folder / "plan.toml", *where, *words)
+
+
+def folders(folder):
+    return Folders(folder / "data", folder / "vectors", folder / "results")
+
+
+def by_method(folder):
+    return {cell.method: cell for cell in results.read_cells(folder / "results")}
+
+
+def test_every_cell_of_the_grid_has_its_file(here):
+    plan = experiment.read(here / "plan.toml")
+    found = by_method(here)
+    assert set(found) == {str(method) for method in plan.methods}
+    assert len(found) == 1 + 6 + 2 + 5
+    names = {p.name for p in (here / "results" / "minilm" / "manual").iterdir()}
+    assert {"adamerge@k=-0.25,c_min=0.6.json.gz", "adamerge@k=0.25,c_min=0.6.json.gz"} <= names
+
+
+def test_a_cell_says_what_the_method_did_and_what_it_cost_each_query(here):
+    dataset = results.read_datasets(here / "results")["manual"]
+    assert (dataset["pages"], len(dataset["queries"]), dataset["judgements"]) == (26, 28, 28)
+    pages = list(am.read_vectors(here / "vectors" / "minilm" / "manual" / "pages"))
+    for name, cell in by_method(here).items():
+        assert (cell.pages, cell.dataset, cell.encoder) == (26, "manual", "minilm")
+        assert all(len(values) == 28 for values in cell.measures.values())
+        if name in METHODS or ":" in name.partition("(")[0]:
+            small = [am.parse_method(name)(page) for page in pages]
+            assert (cell.stored, cell.patches) == (sum(map(len, small)), sum(map(len, pages)))
+            assert cell.compression == pytest.approx(1 - cell.stored / cell.patches)
+            assert cell.bytes == sum(page.bytes() for page in small)
+            assert cell.ms > 0
+    adamerge = by_method(here)["adamerge:k=none,c_min=0.6"]
+    cuts = [am.parse_method(adamerge.method)(page).cut for page in pages]
+    assert adamerge.theta == results.rounded([c.theta for c in cuts])
+    assert adamerge.gap == results.rounded([c.gap for c in cuts])
+
+
+def test_a_term_finds_the_page_it_was_taken_from(here):
+    found = by_method(here)
+    assert found["identity"].mean() > 0.9
+    assert found["bm25"].mean() > 0.9
+    assert found["mean-vector"].stored == 26
+    assert found["bm25"].compression == 0
+    assert not found["gaussian(adamerge:k=-0.25,c_min=0.6)"].measures
+
+
+def test_controls_have_the_size_of_their_method(here):
+    found = by_method(here)
+    size = found["adamerge:k=-0.25,c_min=0.6"].stored
+    for control in ("random", "merge-page", "height"):
+        assert found[f"{control}(adamerge:k=-0.25,c_min=0.6)"].stored == size
+    assert abs(found["merge-total(adamerge:k=-0.25,c_min=0.6)"].stored - size) <= 26
+
+
+def test_cells_that_are_there_are_passed_over_and_the_others_made(here, tmp_path):
+    shutil.copytree(here, tmp_path / "copy")
+    cell = results.cell_path(tmp_path / "copy" / "results", "minilm", "manual", "adamerge:k=none,c_min=0.6")
+    before = {p: p.stat().st_mtime_ns for p in cell.parent.iterdir()}
+    old = json.loads(gzip.decompress(cell.read_bytes()))
+    cell.unlink()
+    done = go(tmp_path / "copy")
+    assert done.stdout.split("\t")[2] == "adamerge:k=none,c_min=0.6"
+    assert done.stdout.count("\n") == 1
+    after = {p: p.stat().st_mtime_ns for p in cell.parent.iterdir()}
+    assert {p for p in after if after[p] != before[p]} == {cell}
+    new = json.loads(gzip.decompress(cell.read_bytes()))
+    assert {k: v for k, v in new.items() if k != "ms"} == {k: v for k, v in old.items() if k != "ms"}
+    assert go(tmp_path / "copy").stdout == ""
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "results")
+    words = ["--data", "data", "--vectors", "vectors", "-o", "results"]
+    command = [sys.executable, "-m", "adamerge", "evaluate", "run", "plan.toml", *words]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and len(list(tmp_path.glob("results/minilm/manual/*.gz"))) < 3:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    there = set(by_method(tmp_path))
+    assert go(tmp_path).returncode == 0
+    found, want = by_method(tmp_path), by_method(here)
+    assert there < set(found) == set(want)
+    assert all(replace(found[m], ms=0) == replace(want[m], ms=0) for m in want)
+    assert not list(tmp_path.glob("results/**/*.tmp"))
+
+
+def test_a_method_in_ten_lines_gets_its_cell(here):
+    @dataclass(frozen=True)
+    class Halves(am.Method, names={"halves": {}}):
+        """Merge to half of the patches."""
+
+        def __call__(self, page):
+            groups = cut.groups(link.ward(page.vectors), (len(page) + 1) // 2)
+            return am.Compressed(pool.mean(page.vectors, groups), groups, page.extra, method=str(self), id=page.id)
+
+    try:
+        plan = replace(
+            experiment.read(here / "plan.toml"), methods=(controls.parse("halves"), controls.parse("random(halves)"))
+        )
+        mine, random = run(plan, replace(folders(here), results=here / "mine"))
+        assert mine.stored == random.stored
+        assert 0.4 < mine.compression <= 0.5
+        assert [c.method for c in results.read_cells(here / "mine")] == ["halves", "random(halves)"]
+    finally:
+        del METHODS["halves"]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_threads_change_nothing(here, jobs):
+    work = prepare(
+        "minilm", catalogue.load("manual", here / "data"), here / "vectors", experiment.read(here / "plan.toml")
+    )
+    cell = run_cell(work, controls.parse("adamerge:k=none,c_min=0.6"), jobs)
+    assert replace(cell, ms=0) == replace(by_method(here)[cell.method], ms=0)
+
+
+def test_the_command_line_can_choose_what_to_run(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    done = go(tmp_path, "--method", "sem-cluster:m=4", "--method", "random(sem-cluster:m=4)", "--jobs", "2")
+    assert [line.split("\t")[2] for line in done.stdout.splitlines()] == ["sem-cluster:m=4", "random(sem-cluster:m=4)"]
+
+
+def test_vectors_of_another_book_are_refused(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    pdf = manual.make(tmp_path / "manual.pdf", pages=20)
+    books.write(books.build(pdf, "manual"), pdf, tmp_path / "data" / "manual")
+    with pytest.raises(Mixture, match="choose another folder for vectors"):
+        list(run(experiment.read(here / "plan.toml"), replace(folders(tmp_path), results=tmp_path / "new")))
+
+
+def test_cells_of_other_queries_are_not_mixed(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    book = books.build(tmp_path / "manual.pdf", "manual", most=9)
+    books.write(book, tmp_path / "manual.pdf", tmp_path / "data" / "manual")
+    done = go(tmp_path, "--method", "sem-cluster:m=4")
+    assert done.returncode == 1
+    assert "holds cells of another manual (other pages or queries): choose another folder" in done.stderr
+
+
+def test_a_damaged_cell_is_named(here, tmp_path):
+    shutil.copytree(here / "results", tmp_path / "results")
+    path = results.cell_path(tmp_path / "results", "minilm", "manual", "identity")
+    path.rename(path.with_name("identiti.json.gz"))
+    with pytest.raises(Damaged, match="holds the cell of identity"):
+        by_method(tmp_path)
+    path.with_name("identiti.json.gz").write_bytes(b"not gzip")
+    with pytest.raises(Damaged, match="remove it, and run again"):
+        by_method(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("encoders = 3 = 4", "cannot be read as an experiment"),
+        ("colours = []", "has 'colours', and an experiment has controls, datasets"),
+        ('encoders = ["minilm"]', "must name encoders, datasets and methods"),
+    ],
+)
+def test_an_experiment_that_makes_no_sense_is_refused(tmp_path, text, words):
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(BadFile, match=words):
+        experiment.read(tmp_path / "x.toml")
+
+
+@pytest.mark.parametrize("name", ["paper", "books"])
+def test_the_experiments_of_the_repository_are_understood(name):
+    plan = experiment.read(ROOT / "experiments" / f"{name}.toml")
+    texts = [str(method) for method in plan.methods]
+    assert len(set(texts)) == len(texts) > 150
+    assert {"identity", "docpruner:k=0", "adamerge:k=none,c_min=0.7", "adamerge:k=-0.25,c_min=0.7,unit=true"} <= set(
+        texts
+    )
+    assert any("cut=floor" in text for text in texts)
+    assert {str(c).partition("(")[0] for c in plan.methods if isinstance(c, controls.Control)} == (
+        controls.CONTROLS.keys() | controls.ALONE
+    )
+
+
+@pytest.fixture(scope="module")
+def colqwen(tmp_path_factory):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tiny.make("ColQwen2_5", tmp_path_factory.mktemp("tiny") / "colqwen")
+
+
+def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp_path):
+    hub.flat(tmp_path / "data" / "v1")
+    hub.beir(tmp_path / "data" / "Vidore2ESGReportsRetrieval")
+    hub.by_language(tmp_path / "data" / "v3")
+    (tmp_path / "plan.toml").write_text(
+        f"encoders = ['{colqwen}']\n"
+        "datasets = ['v1', 'Vidore2ESGReportsRetrieval', 'Vidore2ESGReportsRetrieval:english', 'v3']\n"
+        "methods = [{name = 'identity'}, {name = 'adamerge', k = [-0.25, 0.25]}]\n"
+        "controls = [{name = 'bm25'}, {name = 'random', of = {name = 'adamerge'}}]\n"
+    )
+    done = go(tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {(cell.dataset, cell.method): cell for cell in results.read_cells(tmp_path / "results")}
+    datasets = results.read_datasets(tmp_path / "results")
+    assert {name: len(about["queries"]) for name, about in datasets.items()} == {
+        "v1": 7,
+        "Vidore2ESGReportsRetrieval": 6,
+        "Vidore2ESGReportsRetrieval:english": 3,
+        "v3": 6,
+    }
+    assert len(found) == 4 * 5
+    assert found["v3", "bm25"].mean() == 1
+    assert not found["v1", "bm25"].measures  # its pages have no text
+    esg = found["Vidore2ESGReportsRetrieval", "adamerge:k=-0.25,c_min=0.7"]
+    assert esg.extra > 0
+    assert 0 < esg.compression_of_all < esg.compression < 1
+    english = found["Vidore2ESGReportsRetrieval:english", "identity"]
+    everyone = found["Vidore2ESGReportsRetrieval", "identity"]
+    np.testing.assert_allclose(english.measures["nDCG@5"], everyone.measures["nDCG@5"][::2])
+    assert not list((tmp_path / "vectors").glob("*/*english/pages"))  # pages are encoded once
+    assert not any(rest for _, _, rest in cells(experiment.read(tmp_path / "plan.toml"), folders(tmp_path)))
