@@ -15,7 +15,7 @@ demo: $(VENV)/.demo  ## encode the sample PDF, compress it, and print what was k
 	$(BIN)/adamerge encode examples/sample.pdf -o build/demo/vectors --encoder minilm
 	$(BIN)/adamerge compress build/demo/vectors -o build/demo/small --method adamerge --method adamerge:k=none,c_min=0.6,unit=true
 
-test: check  ## lint, types, and all tests: what CI runs
+test: check browser  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.test  ## lint, format and types only
@@ -29,6 +29,17 @@ bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py
+
+browser:  ## Chromium for the tests of pages, from the system's packages if none is there
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	  command -v $$name >/dev/null && exit 0; \
+	done; \
+	if ! command -v apt-get >/dev/null; then echo "make: the tests need Chromium: install it, so that 'chromium' runs" >&2; exit 1; fi; \
+	as_root=$$([ $$(id -u) = 0 ] || echo sudo); \
+	$$as_root apt-get update -qq && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
+
+screenshots: $(VENV)/.test browser  ## make the pictures of docs/ again
+	$(BIN)/python docs/screenshots.py
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build
@@ -49,4 +60,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test check bench docs browser screenshots clean

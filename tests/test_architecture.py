@@ -22,6 +22,7 @@ LAYERS = [
     "pages",
     "encoders",
     "report",
+    "inspector",
     "adapters",
     "cli",
 ]

@@ -14,6 +14,7 @@ from adamerge.compress import (
 )
 from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
+from adamerge.inspector import inspect
 from adamerge.pages import read_pages
 from adamerge.types import Compressed, Cut, MultiVector, Page, Tree
 from adamerge.vectors import read_compressed, read_vectors, write_vectors
@@ -34,6 +35,7 @@ __all__ = [
     "Tree",
     "compress",
     "compress_pages",
+    "inspect",
     "load_encoder",
     "parse_method",
     "read_compressed",
