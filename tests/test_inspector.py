@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,6 +199,41 @@ def test_a_page_is_found_by_what_a_person_types(tmp_path):
         source.read_patches(f"{EXAMPLES}/sample#x")
     with pytest.raises(BadInput, match="is compressed already"):
         source.read_patches(f"{tmp_path}/small")
+
+
+def run(*words, cwd):
+    adamerge = Path(sys.executable).with_name("adamerge")
+    return subprocess.run([adamerge, "inspect", *words], cwd=cwd, capture_output=True, text=True)
+
+
+def test_the_command_writes_a_page_and_a_figure(tmp_path):
+    page = f"{EXAMPLES}/sample.pdf#3"
+    done = run(page, "-o", "page.html", "--svg", "c.svg", "--query", "where is the tree cut?", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"c.svg  [\d,]+ bytes\npage.html  [\d,]+ bytes\n$", done.stdout)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.svg", "page.html"]
+    shown = json.loads(re.search(r'id="data">(.*?)</script>', (tmp_path / "page.html").read_text(), re.DOTALL)[1])
+    assert shown["queries"][0]["tokens"] == ["where", "is", "the", "tree", "cut", "?"]
+    assert "cliff." in shown["words"]
+    assert (tmp_path / "page.html").stat().st_size < 3_000_000
+
+
+def test_the_command_takes_vectors_with_a_picture_and_needs_no_encoder(tmp_path):
+    vectors, picture = f"{EXAMPLES}/sample#sample.pdf#1", f"{EXAMPLES}/sample.pdf#1"
+    done = run(vectors, "--image", picture, "-o", "page.html", "--method", "sem-cluster:m=4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "data:image/jpeg" in (tmp_path / "page.html").read_text()
+
+
+def test_the_command_says_what_is_missing(tmp_path):
+    assert run(f"{EXAMPLES}/sample#sample.pdf#1", cwd=tmp_path).returncode == 2
+    np.savez(tmp_path / "one.npz", vectors=np.eye(4))
+    done = run("one.npz", "-o", "page.html", "--query", "x", "--method", "identity", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "adamerge: a query needs --encoder: the vectors do not say what made them\n"
+    done = run(f"{EXAMPLES}/sample.pdf#1", "--image", "x.png", "-o", "page.html", cwd=tmp_path)
+    assert "--image goes with vectors" in done.stderr
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_files_of_the_page_stay_small():

@@ -16,6 +16,7 @@ from adamerge.compress.stream import compress_pages
 from adamerge.encoders import ENCODERS, load_encoder
 from adamerge.encoders.encode import encode_files
 from adamerge.errors import AdamergeError, BadInput
+from adamerge.inspector.verb import inspect
 from adamerge.pages import DPI, count_pages
 from adamerge.types import MultiVector
 from adamerge.vectors import Shards, Writer, fingerprint, open_shards, read_manifest, read_vectors
@@ -145,6 +146,9 @@ def info(path: Path, as_json: bool) -> None:
     """Say what PATH holds: pages, vectors, bytes, and what made them."""
     facts = _facts(path)
     click.echo(json.dumps(facts) if as_json else _listed(facts))
+
+
+main.add_command(inspect)
 
 
 @main.command()
