@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+AS_ROOT := $(shell test $$(id -u) = 0 || echo sudo)
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
@@ -30,15 +31,15 @@ bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py
 
-browser:  ## Chromium for the tests of pages, from the system's packages if none is there
-	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
-	  command -v $$name >/dev/null && exit 0; \
-	done; \
-	if ! command -v apt-get >/dev/null; then echo "make: the tests need Chromium: install it, so that 'chromium' runs" >&2; exit 1; fi; \
-	as_root=$$([ $$(id -u) = 0 ] || echo sudo); \
-	$$as_root apt-get update -qq && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
+browser: $(VENV)/.test  ## Chromium for tests and screenshots, from Debian's packages if there is none
+	@$(BIN)/python tests/browser.py || $(MAKE) --no-print-directory chromium
 
-screenshots: $(VENV)/.test browser  ## make the pictures of docs/ again
+chromium:
+	@command -v apt-get >/dev/null || { echo "the tests drive Chromium: install it, so that 'chromium' runs" >&2; exit 1; }
+	$(AS_ROOT) apt-get update -qq
+	$(AS_ROOT) apt-get install -y -qq chromium
+
+screenshots: browser  ## make the pictures of docs/ again
 	$(BIN)/python docs/screenshots.py
 
 clean:  ## remove what make made
@@ -60,4 +61,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test check bench docs browser screenshots clean
+.PHONY: help demo test check bench docs browser chromium screenshots clean

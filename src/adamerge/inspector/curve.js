@@ -2,7 +2,13 @@
 
 const plot = make("svg", { class: "plot" });
 const frame = { left: 40, right: 14, top: 14, bottom: 30, height: 250, width: 480 };
-const handle = make("g", { class: "handle", tabindex: "0", role: "slider", "aria-label": "Cut: merges made", "aria-valuemin": "0" });
+const handle = make("g", {
+  class: "handle",
+  tabindex: "0",
+  role: "slider",
+  "aria-label": "Cut: merges made",
+  "aria-valuemin": "0",
+});
 const drawing = make("g", { "aria-hidden": "true" });
 plot.append(drawing, handle);
 
@@ -22,12 +28,20 @@ function scales(step) {
 function axes(step, { low, x, y }) {
   const parts = [];
   for (let tick = 1; tick >= low - 1e-9; tick -= 0.25) {
-    parts.push(make("line", { class: "grid", x1: frame.left, x2: frame.width - frame.right, y1: y(tick), y2: y(tick) }));
+    parts.push(
+      make("line", { class: "grid", x1: frame.left, x2: frame.width - frame.right, y1: y(tick), y2: y(tick) }),
+    );
     parts.push(make("text", { x: frame.left - 7, y: y(tick) + 4, "text-anchor": "end" }, fixed(tick, 2)));
   }
   const last = step.sequence.length;
   for (const t of new Set([0, Math.round(last / 2), last])) {
-    parts.push(make("text", { x: x(t), y: frame.height - 12, "text-anchor": t === last ? "end" : t ? "middle" : "start" }, whole(t) + (t === last ? " merges" : "")));
+    parts.push(
+      make(
+        "text",
+        { x: x(t), y: frame.height - 12, "text-anchor": t === last ? "end" : t ? "middle" : "start" },
+        whole(t) + (t === last ? " merges" : ""),
+      ),
+    );
   }
   return parts;
 }
@@ -39,7 +53,11 @@ function gapBar(step, made, kind, { x, y }, right) {
   const label = `${kind === "warm" ? "gap" : "runner-up"} ${fixed(gapAt(step.sequence, made))}`;
   return [
     make("line", { class: `gap ${kind}`, x1: x(made), x2: x(made), y1: top, y2: Math.max(bottom, top + 2) }),
-    make("text", { class: kind, x: x(made) + (right ? 9 : -9), y: (top + bottom) / 2 + 4, "text-anchor": right ? "start" : "end" }, label),
+    make(
+      "text",
+      { class: kind, x: x(made) + (right ? 9 : -9), y: (top + bottom) / 2 + 4, "text-anchor": right ? "start" : "end" },
+      label,
+    ),
   ];
 }
 
@@ -49,13 +67,30 @@ function drawCurve(step, made, floor, second) {
   const points = Array.from(step.sequence, (c, t) => `${x(t + 1).toFixed(1)} ${y(c).toFixed(1)}`);
   const dots = Array.from(step.raw, (c, t) => `M${x(t + 1).toFixed(1)} ${y(c).toFixed(1)}h0`).join("");
   const bottom = frame.height - frame.bottom;
-  const parts = [...axes(step, scale), make("rect", { class: "made", x: x(0), y: frame.top, width: Math.max(0, x(made) - x(0)), height: bottom - frame.top })];
-  parts.push(make("path", { class: "dots", d: dots }), make("path", { class: "sequence", d: points.length ? `M${points.join("L")}` : "" }));
+  const parts = [
+    ...axes(step, scale),
+    make("rect", {
+      class: "made",
+      x: x(0),
+      y: frame.top,
+      width: Math.max(0, x(made) - x(0)),
+      height: bottom - frame.top,
+    }),
+  ];
+  parts.push(
+    make("path", { class: "dots", d: dots }),
+    make("path", { class: "sequence", d: points.length ? `M${points.join("L")}` : "" }),
+  );
   if (floor !== null && y(floor) <= bottom) {
-    parts.push(make("line", { class: "floor", x1: frame.left, x2: frame.width - frame.right, y1: y(floor), y2: y(floor) }));
+    parts.push(
+      make("line", { class: "floor", x1: frame.left, x2: frame.width - frame.right, y1: y(floor), y2: y(floor) }),
+    );
     parts.push(make("text", { x: frame.left + 6, y: y(floor) + (floor > 0.9 ? 15 : -6) }, `c_min ${fixed(floor, 2)}`));
   }
-  if (second) parts.push(...gapBar(step, second, "dull", scale, x(second) < 150 || (second > made && x(second) < frame.width - 150)));
+  if (second)
+    parts.push(
+      ...gapBar(step, second, "dull", scale, x(second) < 150 || (second > made && x(second) < frame.width - 150)),
+    );
   parts.push(...gapBar(step, made, "warm", scale, x(made) < frame.width * 0.6));
   drawHandle(step, made, x(made), bottom);
   drawing.replaceChildren(...parts); // the handle stays where it is, or it would lose the focus
@@ -74,7 +109,16 @@ function drawHandle(step, made, x, bottom) {
   );
 }
 
-const KEYS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };
+const KEYS = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+  Home: -Infinity,
+  End: Infinity,
+};
 
 // `now()` gives the step and its cut, `move(t)` sets another cut.
 function listenToCurve(now, move) {
@@ -98,7 +142,11 @@ function listenToCurve(now, move) {
 
 function curveTable(step) {
   const rows = Array.from(step.sequence, (c, t) => [
-    whole(t + 1), fixed(step.raw[t]), fixed(c), fixed(gapAt(step.sequence, t + 1)), whole(step.kept.length - t - 1),
+    whole(t + 1),
+    fixed(step.raw[t]),
+    fixed(c),
+    fixed(gapAt(step.sequence, t + 1)),
+    whole(step.kept.length - t - 1),
   ]);
   fillTable(byId("curve-table"), ["Merge", "Raw cosine", "Sequence", "Drop after", "Groups left"], rows);
 }

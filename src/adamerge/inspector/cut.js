@@ -9,7 +9,16 @@ function unpack(text, kind) {
 }
 
 function readStep(raw) {
-  const kinds = { kept: "i4", merges: "i4", raw: "f8", sequence: "f8", alike: "f4", colours: "u2", lengths: "f4", groups: "i4" };
+  const kinds = {
+    kept: "i4",
+    merges: "i4",
+    raw: "f8",
+    sequence: "f8",
+    alike: "f4",
+    colours: "u2",
+    lengths: "f4",
+    groups: "i4",
+  };
   const step = { k: raw.k, name: raw.name, made: raw.made };
   for (const [name, kind] of Object.entries(kinds)) step[name] = unpack(raw[name], kind);
   return step;

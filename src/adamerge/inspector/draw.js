@@ -9,8 +9,18 @@ const WIDTH = 1000;
 const HEIGHT = (1000 * data.height) / data.width;
 
 const PALETTE = [
-  "#2f74d0", "#f08a24", "#2f9e63", "#dc3f45", "#8a5fd0", "#0fa3a8",
-  "#e06bb4", "#8d9a10", "#8b5a3c", "#3a3fb5", "#6cbf3a", "#b01693",
+  "#2f74d0",
+  "#f08a24",
+  "#2f9e63",
+  "#dc3f45",
+  "#8a5fd0",
+  "#0fa3a8",
+  "#e06bb4",
+  "#8d9a10",
+  "#8b5a3c",
+  "#3a3fb5",
+  "#6cbf3a",
+  "#b01693",
 ];
 
 const byId = (id) => document.getElementById(id);
@@ -38,7 +48,8 @@ function explain(where, parts, sentences) {
 }
 
 function fillTable(table, head, rows) {
-  const cells = (tag, row) => row.map((cell, i) => make(i || tag === "th" ? tag : "th", i || tag === "th" ? {} : { scope: "row" }, cell));
+  const cells = (tag, row) =>
+    row.map((cell, i) => make(i || tag === "th" ? tag : "th", i || tag === "th" ? {} : { scope: "row" }, cell));
   const top = make("thead", {}, make("tr", {}, ...cells("th", head)));
   for (const cell of top.querySelectorAll("th")) cell.setAttribute("scope", "col");
   table.replaceChildren(top, make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells("td", row)))));
@@ -61,8 +72,15 @@ function outline(members, room = 0) {
   const edges = new Map();
   const grow = data.grid ? [0, 0, 0, 0] : [-room, -room, room, room];
   for (const i of members) {
-    const [left, top, right, bottom] = Array.from(boxes.subarray(4 * i, 4 * i + 4), (v, side) => (v + grow[side]).toFixed(4));
-    for (const edge of [[left, top, right, top], [left, bottom, right, bottom], [left, top, left, bottom], [right, top, right, bottom]]) {
+    const [left, top, right, bottom] = Array.from(boxes.subarray(4 * i, 4 * i + 4), (v, side) =>
+      (v + grow[side]).toFixed(4),
+    );
+    for (const edge of [
+      [left, top, right, top],
+      [left, bottom, right, bottom],
+      [left, top, left, bottom],
+      [right, top, right, bottom],
+    ]) {
       const key = edge.join(" ");
       if (!edges.delete(key)) edges.set(key, edge);
     }

@@ -13,7 +13,17 @@ function result({ step: at, floor: j, made: chosen }) {
   const { groups, list } = groupsAfter(step, made, data.patches);
   const bytes = 2 * data.dimensions * (list.length + data.extra);
   const theta = thetaAt(step.sequence, made);
-  return { step, floor, made, groups, list, bytes, theta, gap: gapAt(step.sequence, made), compression: 1 - list.length / data.patches };
+  return {
+    step,
+    floor,
+    made,
+    groups,
+    list,
+    bytes,
+    theta,
+    gap: gapAt(step.sequence, made),
+    compression: 1 - list.length / data.patches,
+  };
 }
 
 const first = result(own);
@@ -48,6 +58,9 @@ function drawNumbers() {
   byId("gap").textContent = fixed(shown.gap);
   byId("method").textContent = methodName();
   byId("changed").textContent = whatChanged();
+  const cut = `theta ${fixed(shown.theta)}, gap ${fixed(shown.gap)}`;
+  byId("live").textContent =
+    `${plural(shown.list.length, "vector")} kept, ${percent(shown.compression)} compression, ${whole(shown.bytes)} bytes, ${cut}. ${whatChanged()}`;
 }
 
 function methodName() {
@@ -98,7 +111,10 @@ function drawLayer() {
     groups: `Each colour is a group: one stored vector. Patches without colour were pruned (${whole(gone)}).`,
     kept: `${plural(shown.step.kept.length, "patch")} kept; ${whole(gone)} pruned, faded here.`,
     attention: "The darker, the more attention; full where pruning clips it.",
-    query: view.token === null ? "How alike each patch is to the query: its best token." : "How alike each patch is to the token; solid: best patch before, dashed: best group after.",
+    query:
+      view.token === null
+        ? "How alike each patch is to the query: its best token."
+        : "How alike each patch is to the token; solid: best patch before, dashed: best group after.",
     none: "The page as it is.",
   };
   byId("legend").textContent = legends[view.layer];
@@ -108,10 +124,17 @@ function drawLayer() {
 
 function groupsTable() {
   const rows = shown.list.map((group, number) => [
-    `${number + 1}`, whole(group.members.length), totalAttention ? percent(share(group.members)) : "–",
-    fixed(alikeOf(shown.step, group)), clipped(data.words.length ? wordsOf(group.members) : group.members.map(String), 12, " "),
+    `${number + 1}`,
+    whole(group.members.length),
+    totalAttention ? percent(share(group.members)) : "–",
+    fixed(alikeOf(shown.step, group)),
+    clipped(data.words.length ? wordsOf(group.members) : group.members.map(String), 12, " "),
   ]);
-  fillTable(byId("groups-table"), ["Group", "Patches", "Attention", "Mean cosine", data.words.length ? "Words" : "Members"], rows);
+  fillTable(
+    byId("groups-table"),
+    ["Group", "Patches", "Attention", "Mean cosine", data.words.length ? "Words" : "Members"],
+    rows,
+  );
 }
 
 function makeLayers() {
@@ -137,7 +160,9 @@ function listen() {
   byId("k").addEventListener("input", (event) => update({ step: Number(event.target.value), made: null }));
   byId("floor").addEventListener("input", (event) => update({ floor: Number(event.target.value), made: null }));
   byId("reset").addEventListener("click", () => update({ ...own }));
-  byId("query").addEventListener("change", (event) => update({ query: Number(event.target.value), token: null, layer: "query" }));
+  byId("query").addEventListener("change", (event) =>
+    update({ query: Number(event.target.value), token: null, layer: "query" }),
+  );
   byId("groups-details").addEventListener("toggle", groupsTable);
   byId("curve-details").addEventListener("toggle", () => curveTable(shown.step));
   sheet.addEventListener("keydown", moveFocus);
@@ -146,7 +171,10 @@ function listen() {
     const at = event.target.closest("[data-group]");
     if (at) update({ group: Number(at.dataset.group) });
   });
-  listenToCurve(() => shown, (made) => update({ made }));
+  listenToCurve(
+    () => shown,
+    (made) => update({ made }),
+  );
 }
 
 function themed() {
@@ -157,7 +185,9 @@ function themed() {
   };
   show(dark.matches ? "dark" : "light");
   dark.addEventListener("change", () => show(dark.matches ? "dark" : "light"));
-  byId("theme").addEventListener("click", () => show(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  byId("theme").addEventListener("click", () =>
+    show(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
+  );
 }
 
 function start() {

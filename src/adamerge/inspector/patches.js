@@ -2,9 +2,16 @@
 
 const LAYERS = { groups: "Groups", kept: "Kept", attention: "Attention", query: "Query", none: "Page" };
 
-const sheet = make("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "listbox", tabindex: "0" });
+const sheet = make("svg", {
+  viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+  preserveAspectRatio: "none",
+  role: "listbox",
+  tabindex: "0",
+});
 sheet.setAttribute("aria-label", "Groups on the page. Arrow keys move from one to the next.");
-const [heatLayer, prunedLayer, edgeLayer, markLayer, ring] = ["heat", "pruned", "edges", "marks", "ring"].map((name) => make("g", { class: name, "aria-hidden": "true" }));
+const [heatLayer, prunedLayer, edgeLayer, markLayer, ring] = ["heat", "pruned", "edges", "marks", "ring"].map((name) =>
+  make("g", { class: name, "aria-hidden": "true" }),
+);
 const groupLayer = make("g", { class: "groups", role: "presentation" });
 sheet.append(heatLayer, prunedLayer, groupLayer, edgeLayer, markLayer, ring);
 
@@ -29,12 +36,22 @@ function drawGroups(list, groups, step) {
   const pruned = Array.from(groups.keys()).filter((i) => groups[i] < 0);
   prunedLayer.replaceChildren(make("path", { class: "gone", d: pruned.map(boxPath).join("") }));
   const colours = list.map((group, number) => colourOf(step.colours[step.groups.length ? number : group.node]));
-  edgeLayer.replaceChildren(...list.map((group, number) => make("path", { stroke: colours[number], d: outline(group.members) })));
+  edgeLayer.replaceChildren(
+    ...list.map((group, number) => make("path", { stroke: colours[number], d: outline(group.members) })),
+  );
   groupLayer.replaceChildren(
-    ...list.map((group, number) => make("path", {
-      class: `group ${group.members.length > 1 ? "several" : "single"}`, id: `group-${number}`, "data-group": number, role: "option",
-      "aria-selected": "false", "aria-label": describe(group, number, step), fill: colours[number], d: group.members.map(boxPath).join(""),
-    })),
+    ...list.map((group, number) =>
+      make("path", {
+        class: `group ${group.members.length > 1 ? "several" : "single"}`,
+        id: `group-${number}`,
+        "data-group": number,
+        role: "option",
+        "aria-selected": "false",
+        "aria-label": describe(group, number, step),
+        fill: colours[number],
+        d: group.members.map(boxPath).join(""),
+      }),
+    ),
   );
 }
 
@@ -45,7 +62,9 @@ function cased(kind, d) {
 
 // values in 0 .. 1, one per patch.
 function drawHeat(values) {
-  const cells = Array.from(values, (value, i) => (value > 0.02 ? make("path", { d: boxPath(i), "fill-opacity": (0.8 * value).toFixed(2) }) : ""));
+  const cells = Array.from(values, (value, i) =>
+    value > 0.02 ? make("path", { d: boxPath(i), "fill-opacity": (0.8 * value).toFixed(2) }) : "",
+  );
   heatLayer.replaceChildren(...cells.filter(Boolean));
 }
 
@@ -58,7 +77,8 @@ function drawMarks(before, after) {
 }
 
 function ringAround(number, list) {
-  for (const chosen of groupLayer.querySelectorAll("[aria-selected=true]")) chosen.setAttribute("aria-selected", "false");
+  for (const chosen of groupLayer.querySelectorAll("[aria-selected=true]"))
+    chosen.setAttribute("aria-selected", "false");
   ring.replaceChildren(...(number === null ? [] : cased("line", outline(list[number].members, 0.003))));
   if (number === null) return sheet.removeAttribute("aria-activedescendant");
   byId(`group-${number}`).setAttribute("aria-selected", "true");
@@ -67,7 +87,9 @@ function ringAround(number, list) {
 
 function showGroup(number, list, step) {
   if (number === null) {
-    byId("group").replaceChildren(make("p", { class: "hint" }, "Point at a group on the page, or focus the page and use the arrow keys."));
+    byId("group").replaceChildren(
+      make("p", { class: "hint" }, "Point at a group on the page, or focus the page and use the arrow keys."),
+    );
     return;
   }
   const group = list[number];
@@ -79,12 +101,18 @@ function showGroup(number, list, step) {
   const words = wordsOf(group.members);
   byId("group").replaceChildren(
     make("p", { class: "which" }, swatch, make("b", {}, `Group ${number + 1}`), ` of ${whole(list.length)}`),
-    make("dl", { class: "facts" }, ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
+    make(
+      "dl",
+      { class: "facts" },
+      ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+    ),
     ...(words.length ? [make("p", { class: "words" }, clipped(words, 40, " · "))] : []),
     make("p", { class: "members" }, `Members: patch ${clipped(group.members.map(String), 60, ", ")}`),
   );
 }
 
 function clipped(items, most, between) {
-  return items.slice(0, most).join(between) + (items.length > most ? `${between}and ${whole(items.length - most)} more` : "");
+  return (
+    items.slice(0, most).join(between) + (items.length > most ? `${between}and ${whole(items.length - most)} more` : "")
+  );
 }

@@ -1,8 +1,11 @@
 // Queries: for each token the best patch before compression and the best group after it.
 
 const queries = data.queries.map((raw) => ({
-  text: raw.text, tokens: raw.tokens,
-  patches: unpack(raw.patches, "f4"), extra: unpack(raw.extra, "f4"), stored: unpack(raw.stored, "f4"),
+  text: raw.text,
+  tokens: raw.tokens,
+  patches: unpack(raw.patches, "f4"),
+  extra: unpack(raw.extra, "f4"),
+  stored: unpack(raw.stored, "f4"),
 }));
 
 function bestPatch(query, token) {
@@ -40,7 +43,11 @@ function orExtra(query, token, best) {
 }
 
 function answer(query, list, step) {
-  const rows = query.tokens.map((token, i) => ({ token, before: bestPatch(query, i), after: bestGroup(query, i, list, step) }));
+  const rows = query.tokens.map((token, i) => ({
+    token,
+    before: bestPatch(query, i),
+    after: bestGroup(query, i, list, step),
+  }));
   const total = (side) => rows.reduce((sum, row) => sum + row[side].value, 0);
   return { rows, before: total("before"), after: total("after") };
 }
@@ -59,7 +66,8 @@ function queryHeat(query, token) {
 
 function drawAnswer({ rows, before, after }, list, chosen, choose) {
   const lost = before - after;
-  byId("score").textContent = `Score ${fixed(before)} before, ${fixed(after)} after: ${lost >= 0 ? "lost" : "gained"} ${fixed(Math.abs(lost))} (${percent(Math.abs(lost / (before || 1)))}).`;
+  byId("score").textContent =
+    `Score ${fixed(before)} before, ${fixed(after)} after: ${lost >= 0 ? "lost" : "gained"} ${fixed(Math.abs(lost))} (${percent(Math.abs(lost / (before || 1)))}).`;
   const button = (row, i) => {
     const pressed = String(i === chosen);
     const node = make("button", { type: "button", class: "token", "aria-pressed": pressed }, row.token);
@@ -68,8 +76,14 @@ function drawAnswer({ rows, before, after }, list, chosen, choose) {
   };
   const cell = (name, value) => make("div", {}, make("span", {}, name), make("small", {}, fixed(value)));
   const patch = ({ at, value }) => cell(at === null ? "an extra row" : data.words[at] || `patch ${at}`, value);
-  const group = ({ at, value }) => cell(at === null ? "an extra row" : `group ${at + 1}, ${plural(list[at].members.length, "patch")}`, value);
-  const cells = rows.map((row, i) => [button(row, i), patch(row.before), group(row.after), signed(row.after.value - row.before.value, (v) => fixed(v))]);
+  const group = ({ at, value }) =>
+    cell(at === null ? "an extra row" : `group ${at + 1}, ${plural(list[at].members.length, "patch")}`, value);
+  const cells = rows.map((row, i) => [
+    button(row, i),
+    patch(row.before),
+    group(row.after),
+    signed(row.after.value - row.before.value, (v) => fixed(v)),
+  ]);
   const focused = Array.from(byId("tokens").querySelectorAll("button")).indexOf(document.activeElement);
   fillTable(byId("tokens"), ["Token", "Best patch before", "Best group after", "Change"], cells);
   if (focused >= 0) byId("tokens").querySelectorAll("button")[focused]?.focus();
