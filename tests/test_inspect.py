@@ -10,7 +10,8 @@ from inspected import grid_page, picture, queries
 
 import adamerge as am
 from adamerge.compress import cut
-from adamerge.inspector import colours
+from adamerge.inspector import colours, curve
+from adamerge.inspector.steps import take
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample"
 
@@ -39,6 +40,28 @@ def test_so_does_a_page_of_real_words(look):
     hold_equal(look, next(am.read_vectors(SAMPLE)), am.AdaMerge())
 
 
+TIES = {
+    "one": np.eye(1),
+    "two": np.eye(2),
+    "two equal": np.ones((2, 3)),
+    "five equal": np.ones((5, 3)),
+    "four": np.eye(4),
+}
+
+
+@pytest.mark.parametrize("stop", ["cliff", "floor"])
+@pytest.mark.parametrize("name", TIES)
+def test_so_do_ties_and_the_smallest_pages(look, name, stop):
+    page = am.MultiVector(TIES[name], np.arange(1, len(TIES[name]) + 1))
+    hold_equal(look, page, am.AdaMerge(k=None, cut=stop))
+
+
+@pytest.mark.parametrize("stop", ["cliff", "floor"])
+def test_so_does_a_merge_right_on_the_floor(look, stop):
+    sequence = take(random_page(24), am.AdaMerge(k=None)).sequence
+    hold_equal(look, random_page(24), am.AdaMerge(k=None, c_min=float(sequence[12]), cut=stop))
+
+
 def hold_equal(look, page, method):
     """Compare every k and every c_min a reader can choose with the library."""
     opened = look(am.inspect(page, method))
@@ -58,6 +81,9 @@ def hold_equal(look, page, method):
             assert same(found["gap"], small.cut.gap)
             assert (found["count"], found["bytes"]) == (len(small), small.bytes())
             assert found["compression"] == small.compression
+            if method.cut == "cliff":
+                sequence = take(page, replace(method, k=None if k == "none" else float(k))).sequence
+                assert found["second"] == curve.runner_up(sequence, small.cut, c_min).merges
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,10 @@ function axes(step, { low, x, y }) {
 }
 
 // A bar from the similarity before a drop to the one after it.
-function gapBar(step, made, kind, { x, y }, right) {
+function gapBar(step, made, [kind, word], { x, y }, right) {
   if (!made || made >= step.sequence.length) return [];
   const [top, bottom] = [y(step.sequence[made - 1]), y(step.sequence[made])];
-  const label = `${kind === "warm" ? "gap" : "runner-up"} ${fixed(gapAt(step.sequence, made))}`;
+  const label = `${word} ${fixed(gapAt(step.sequence, made))}`;
   return [
     make("line", { class: `gap ${kind}`, x1: x(made), x2: x(made), y1: top, y2: Math.max(bottom, top + 2) }),
     make(
@@ -89,9 +89,15 @@ function drawCurve(step, made, floor, second) {
   }
   if (second)
     parts.push(
-      ...gapBar(step, second, "dull", scale, x(second) < 150 || (second > made && x(second) < frame.width - 150)),
+      ...gapBar(
+        step,
+        second.made,
+        ["dull", second.word],
+        scale,
+        x(second.made) < 150 || (second.made > made && x(second.made) < frame.width - 150),
+      ),
     );
-  parts.push(...gapBar(step, made, "warm", scale, x(made) < frame.width * 0.6));
+  parts.push(...gapBar(step, made, ["warm", "gap"], scale, x(made) < frame.width * 0.6));
   drawHandle(step, made, x(made), bottom);
   drawing.replaceChildren(...parts); // the handle stays where it is, or it would lose the focus
   plot.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);

@@ -9,7 +9,8 @@ function result({ step: at, floor: j, made: chosen }) {
   const step = steps[at];
   const floor = data.floors.values.length ? data.floors.values[j] : null;
   const rules = { cliff: () => cliff(step.sequence, floor), floor: () => toFloor(step.sequence, floor) };
-  const made = chosen ?? (rules[data.rule] || (() => step.made))();
+  const natural = (rules[data.rule] || (() => step.made))();
+  const made = chosen ?? natural;
   const { groups, list } = groupsAfter(step, made, data.patches);
   const bytes = 2 * data.dimensions * (list.length + data.extra);
   const theta = thetaAt(step.sequence, made);
@@ -17,6 +18,7 @@ function result({ step: at, floor: j, made: chosen }) {
     step,
     floor,
     made,
+    natural,
     groups,
     list,
     bytes,
@@ -90,9 +92,17 @@ function drawSettings() {
 
 function redrawCurve() {
   if (data.why.curve) return;
-  const second = data.rule === "cliff" ? runnerUp(shown.step.sequence, shown.floor, shown.made) : 0;
+  const second = secondGap(shown);
   byId("second-key").hidden = !second;
+  byId("second-word").textContent = second ? second.key : "";
   drawCurve(shown.step, shown.made, shown.floor, second);
+}
+
+// Beside the cut of the method its runner-up, beside a cut by hand that of the method.
+function secondGap({ step, floor, made, natural }) {
+  if (made !== natural) return natural ? { made: natural, word: "method", key: "gap of the method's own cut" } : null;
+  const next = data.rule === "cliff" ? runnerUp(step.sequence, floor, made) : 0;
+  return next ? { made: next, word: "runner-up", key: "runner-up gap" } : null;
 }
 
 function drawQuery() {
@@ -219,8 +229,10 @@ function start() {
 window.adamerge = {
   settings: () => ({ k: steps.map((step) => step.k), c_min: data.floors.values, own }),
   result: (step, floor, made = null) => {
-    const { groups, list, bytes, theta, gap, compression, made: merges } = result({ step, floor, made });
-    return { groups: Array.from(groups), count: list.length, merges, bytes, theta, gap, compression };
+    const found = result({ step, floor, made });
+    const { groups, list, bytes, theta, gap, compression, made: merges } = found;
+    const second = secondGap(found)?.made ?? 0;
+    return { groups: Array.from(groups), count: list.length, merges, bytes, theta, gap, compression, second };
   },
   answer: (query, step, floor, made = null) => {
     const { list, step: at } = result({ step, floor, made });
