@@ -1,5 +1,7 @@
 """The verb `adamerge inspect`: one page in, one HTML file out."""
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,8 @@ def _read(
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if one is needed."""
     options: dict[str, Any] = {"device": device} if device else {}
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     if is_picture(page):
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
