@@ -128,6 +128,18 @@ def test_patches_without_a_place_are_laid_out_in_order():
     np.testing.assert_allclose(boxes[3], [0, 0.5, 1 / 3, 1], rtol=1e-6)
 
 
+def test_cells_lie_side_by_side_and_words_do_not():
+    page = next(am.read_vectors(EXAMPLES / "sample"))
+    assert layout.tiled(layout.cells(4, 5))
+    assert not layout.tiled(layout.place(page)[0])
+    assert layout.covering(layout.place(page)[0]) == []
+
+
+def test_patches_over_a_tiled_page_are_told_from_its_tiles():
+    assert layout.covering(np.concatenate([layout.cells(6, 6), layout.cells(2, 2)])) == [36, 37, 38, 39]
+    assert layout.covering(layout.cells(6, 6)) == []
+
+
 def test_boxes_in_pixels_are_refused():
     with pytest.raises(BadInput, match="parts of the page, 0 to 1, got 0 to 300: divide pixels"):
         am.inspect(am.MultiVector([[1.0]], boxes=[[0, 0, 300, 20]]), "identity")

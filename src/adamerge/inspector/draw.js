@@ -61,6 +61,14 @@ function wordsOf(members) {
   return words.filter((word, i) => word !== words[i - 1]);
 }
 
+// Patches that lie over others are outlined but not filled, or they would hide what is below.
+const covering = new Set(data.covering);
+const fillPath = (members) =>
+  members
+    .filter((i) => !covering.has(i))
+    .map(boxPath)
+    .join("");
+
 function boxPath(i) {
   const [left, top, right, bottom] = boxes.subarray(4 * i, 4 * i + 4);
   const [x, y] = [left * WIDTH, top * HEIGHT];
@@ -70,7 +78,7 @@ function boxPath(i) {
 // The edges of some boxes that no two of them share; words get some room, or the line would lie on their letters.
 function outline(members, room = 0) {
   const edges = new Map();
-  const grow = data.grid ? [0, 0, 0, 0] : [-room, -room, room, room];
+  const grow = data.tiled ? [0, 0, 0, 0] : [-room, -room, room, room];
   for (const i of members) {
     const [left, top, right, bottom] = Array.from(boxes.subarray(4 * i, 4 * i + 4), (v, side) =>
       (v + grow[side]).toFixed(4),

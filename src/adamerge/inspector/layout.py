@@ -43,6 +43,20 @@ def texts(boxes: Floats, words: Sequence[Word]) -> list[str]:
     return [" ".join(words[j].text for j in np.flatnonzero(row).tolist()) for row in chosen]
 
 
+def tiled(boxes: Floats) -> bool:
+    """Whether patches lie side by side, as cells do and words do not: most begin where another ends."""
+    left, right = ({(round(float(b[i]), 4), round(float(b[1]), 4)) for b in boxes} for i in (0, 2))
+    return len(left & right) > len(left) / 2
+
+
+def covering(boxes: Floats) -> list[int]:
+    """Patches that lie over several others: those of encoders that see the page in tiles and once more as a whole."""
+    area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    large = np.flatnonzero(area > 2 * np.median(area))
+    held = _inside(_middle(boxes), boxes[large]).sum(axis=1) if len(large) else np.zeros(0)
+    return [int(i) for i in large[held > 2]]
+
+
 def _shared(boxes: Floats) -> Floats:
     """Boxes cut into as many upright slices as there are patches in them."""
     _, which, count = np.unique(boxes, axis=0, return_inverse=True, return_counts=True)

@@ -34,7 +34,7 @@ function describe(group, number, step) {
 
 function drawGroups(list, groups, step) {
   const pruned = Array.from(groups.keys()).filter((i) => groups[i] < 0);
-  prunedLayer.replaceChildren(make("path", { class: "gone", d: pruned.map(boxPath).join("") }));
+  prunedLayer.replaceChildren(make("path", { class: "gone", d: fillPath(pruned) }));
   const colours = list.map((group, number) => colourOf(step.colours[step.groups.length ? number : group.node]));
   edgeLayer.replaceChildren(
     ...list.map((group, number) => make("path", { stroke: colours[number], d: outline(group.members) })),
@@ -49,7 +49,7 @@ function drawGroups(list, groups, step) {
         "aria-selected": "false",
         "aria-label": describe(group, number, step),
         fill: colours[number],
-        d: group.members.map(boxPath).join(""),
+        d: fillPath(group.members),
       }),
     ),
   );
@@ -63,7 +63,7 @@ function cased(kind, d) {
 // values in 0 .. 1, one per patch.
 function drawHeat(values) {
   const cells = Array.from(values, (value, i) =>
-    value > 0.02 ? make("path", { d: boxPath(i), "fill-opacity": (0.8 * value).toFixed(2) }) : "",
+    value > 0.02 && !covering.has(i) ? make("path", { d: boxPath(i), "fill-opacity": (0.8 * value).toFixed(2) }) : "",
   );
   heatLayer.replaceChildren(...cells.filter(Boolean));
 }
