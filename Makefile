@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+AS_ROOT := $(shell test $$(id -u) = 0 || echo sudo)
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
@@ -13,7 +14,7 @@ help:  ## this list
 demo: $(VENV)/.demo  ## index the sample PDF whole and compressed, search both, and print hits and bytes side by side
 	$(BIN)/python examples/demo.py build/demo
 
-test: check  ## lint, types, and all tests: what CI runs
+test: check browser  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest
 
 check: $(VENV)/.test  ## lint, format and types only
@@ -28,6 +29,17 @@ bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py
+
+browser: $(VENV)/.test  ## Chromium for tests and screenshots, from Debian's packages if there is none
+	@$(BIN)/python tests/browser.py || $(MAKE) --no-print-directory chromium
+
+chromium:
+	@command -v apt-get >/dev/null || { echo "the tests drive Chromium: install it, so that 'chromium' runs" >&2; exit 1; }
+	$(AS_ROOT) apt-get update -qq
+	$(AS_ROOT) apt-get install -y -qq chromium
+
+screenshots: browser  ## make the pictures of docs/ again
+	$(BIN)/python docs/screenshots.py
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build
@@ -48,4 +60,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test check bench docs browser chromium screenshots clean

@@ -1,4 +1,5 @@
 import os
+import re
 
 import numpy as np
 import pytest
@@ -45,3 +46,37 @@ def make_page():
 @pytest.fixture(params=EVERY_METHOD)
 def method(request):
     return am.parse_method(request.param)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    from browser import launch  # not every test needs a browser
+
+    with launch() as browser:
+        yield browser
+
+
+@pytest.fixture
+def look(chromium, tmp_path):
+    """Opens an inspection from disk; every request that would leave is refused and counted."""
+    contexts = []
+
+    def open_page(inspection, width=1280, height=900, dark=False):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        context.set_default_timeout(20_000)
+        page = context.new_page()
+        page.leaving, page.wrong = [], []
+        page.on("request", lambda r: r.url.startswith(("file:", "data:")) or page.leaving.append(r.url))
+        page.route(re.compile("^(?!file:|data:)"), lambda route: route.abort())
+        page.on("pageerror", lambda error: page.wrong.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and page.wrong.append(message.text))
+        page.goto(inspection.save(tmp_path / "page.html").as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        assert all(page.leaving == page.wrong == [] for page in context.pages)
+        context.close()

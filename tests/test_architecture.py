@@ -25,6 +25,7 @@ LAYERS = [
     "search",
     "store",
     "evaluate",
+    "inspector",
     "adapters",
     "cli",
 ]

@@ -137,6 +137,9 @@ def test_queries_become_vectors(folder):
     long, short = encoder.encode_queries(["what is the revenue in 2023?", "revenue?"])
     assert long.shape[1] == short.shape[1] == encoder.dim
     assert len(long) > len(short)
+    tokens, few = encoder.query_tokens(["what is the revenue in 2023?", "revenue?"])
+    assert (len(tokens), len(few)) == (len(long), len(short))
+    assert "what is the revenue in 2023?" in "".join(tokens)
     assert encoder.about["query prefix"] == "Query: "
     assert encoder.about["class"] == folder.name
 

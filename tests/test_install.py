@@ -47,6 +47,9 @@ def test_it_compresses_and_reads_nothing_of_the_source_tree(python, tmp_path):
 def test_its_command_runs_and_names_the_extra_it_lacks(python, tmp_path):
     command = [python.with_name("adamerge"), "compress", ROOT / "examples" / "sample", "-o", tmp_path / "small"]
     assert "4 pages" in subprocess.check_output(command, text=True)
+    page = f"{ROOT}/examples/sample#sample.pdf#1"
+    subprocess.run([python.with_name("adamerge"), "inspect", page, "-o", tmp_path / "page.html"], check=True)
+    assert "Where merging stops" in (tmp_path / "page.html").read_text()
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     run = subprocess.run([python.with_name("adamerge"), "info", tmp_path / "t.parquet"], capture_output=True, text=True)
     assert run.returncode == 1

@@ -53,6 +53,12 @@ def test_a_question_finds_its_page_before_and_after_compression(encoder, method)
     assert best_page(encoder, pages, "weighted mean of a group") == 4
 
 
+def test_every_vector_of_a_query_has_its_token(encoder):
+    (tokens,) = encoder.query_tokens(["unbelievable revenue?"])
+    assert tokens == ["unbelievable", "revenue", "?"]
+    assert len(encoder.encode_queries(["unbelievable revenue?"])[0]) == 3
+
+
 def test_every_patch_has_the_box_of_its_word(encoder):
     words = tuple(
         Word(w, (i / 10, 0, (i + 1) / 10, 1)) for i, w in enumerate(["unbelievable", "otorhinolaryngology", "x"])

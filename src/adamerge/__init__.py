@@ -14,6 +14,7 @@ from adamerge.compress import (
 )
 from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
+from adamerge.inspector import inspect
 from adamerge.pages import read_pages
 from adamerge.store import Entry, Store, open_store
 from adamerge.store.index import Indexing, index_files
@@ -43,6 +44,7 @@ __all__ = [
     "compress",
     "compress_pages",
     "index_files",
+    "inspect",
     "load_encoder",
     "open_store",
     "parse_method",

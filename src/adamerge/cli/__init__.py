@@ -4,6 +4,7 @@ import click
 
 from adamerge.cli import evaluate, info, store, vectors
 from adamerge.cli.common import Verbs
+from adamerge.inspector.verb import inspect
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,6 +29,7 @@ for verb in (
     store.export,
     store.copy,
     info.info,
+    inspect,
     evaluate.dataset,
     evaluate.evaluate,
 ):

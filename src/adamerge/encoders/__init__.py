@@ -38,6 +38,9 @@ class Encoder(Protocol):
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of each query: (q, d)."""
 
+    def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """What stands behind each of those vectors, to show: q texts per query."""
+
 
 def as_pages(given: Sequence[Page | Any]) -> list[Page]:
     """Pages as they are, and bare PIL images as pages that are named by their number."""

@@ -123,6 +123,12 @@ class ColPaliEncoder:
         vectors, mask = self._forward(batch), batch["attention_mask"].bool()
         return [_array(v[m]) for v, m in zip(vectors, mask, strict=True)]
 
+    def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """The text behind each vector of each query, prefix and augmentation included."""
+        batch = self.processor.process_queries(texts=list(texts))
+        real = zip(batch["input_ids"], batch["attention_mask"].bool(), strict=True)
+        return [[self.processor.tokenizer.decode([i]) for i in ids[mask].tolist()] for ids, mask in real]
+
     @torch.no_grad()
     def _encode(self, images: list[Any], ids: list[str]) -> list[MultiVector]:
         batch = self._to_device(self.processor.process_images(images))

@@ -64,6 +64,10 @@ class MiniLM:
             out.append(self._windows(pieces)[0])
         return out
 
+    def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """The word piece behind each vector of each query."""
+        return [self.tokenizer.tokenize(text) for text in texts]
+
     def _page(self, page: Page) -> MultiVector:
         words = page.words or read_words(page)
         encoded = self.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)

@@ -1,0 +1,47 @@
+"""An inspection -> one HTML file that needs nothing else: no network, no server, no other file."""
+
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from string import Template
+
+HERE = Path(__file__).parent
+SCRIPTS = ("cut.js", "draw.js", "curve.js", "patches.js", "queries.js", "page.js")  # each uses those before it
+POLICY = (
+    "default-src 'none'; img-src data:; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+)
+
+
+def html(title: str, data: str, uri: str) -> str:
+    """The whole page: its title, its JSON and the data URI of its picture, which may be empty.
+
+    A browser runs the script and the style whose hashes stand in the policy, and nothing else.
+    """
+    style = _read("page.css")
+    script = "\n".join(_read(name) for name in SCRIPTS)
+    policy = POLICY.format(style=_hash(style), script=_hash(script))
+    return Template(_read("page.html")).substitute(
+        title=escape(title, quote=True),
+        policy=escape(policy, quote=True).replace("&#x27;", "'"),
+        style=style,
+        script=script,
+        data=data,
+        picture=f'<img alt="Picture of the page" src="{escape(uri, quote=True)}">' if uri else "",
+    )
+
+
+def framed(page: str) -> str:
+    """The page in a frame for a notebook: scripts run, and reach nothing outside of it."""
+    return (
+        f'<iframe title="What happened to a page" sandbox="allow-scripts" width="100%" height="900" style="border:0" '
+        f'srcdoc="{escape(page, quote=True)}"></iframe>'
+    )
+
+
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

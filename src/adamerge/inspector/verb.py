@@ -1,0 +1,94 @@
+"""The verb `adamerge inspect`: one page in, one HTML file out."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adamerge.compress import parse_method
+from adamerge.encoders import Encoder, load_encoder
+from adamerge.errors import BadInput
+from adamerge.inspector import Inspection, write
+from adamerge.inspector import inspect as look_into
+from adamerge.inspector.queries import Query
+from adamerge.inspector.source import encoder_of, is_picture, read_page, read_patches
+from adamerge.pages import DPI
+from adamerge.types import MultiVector, Page
+
+File = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("page")
+@click.option("-o", "out", type=File, help="HTML file to write.")
+@click.option("--svg", type=File, help="SVG file to write the curve to.")
+@click.option("--encoder", "name", help="`adamerge encoders` lists them.  [default: minilm, or that of the vectors]")
+@click.option("--method", "method_name", default="adamerge", show_default=True, help="`adamerge methods` lists them.")
+@click.option("--query", "texts", multiple=True, help="Show what it finds on the page. May be given again.")
+@click.option("--image", help="Picture of a page of vectors: an image, or PDF#NUMBER.")
+@click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+@click.option("--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of a PDF page.")
+def inspect(
+    page: str,
+    out: Path | None,
+    svg: Path | None,
+    name: str | None,
+    method_name: str,
+    texts: tuple[str, ...],
+    image: str | None,
+    device: str | None,
+    dpi: int,
+) -> None:
+    """Show what a method does to one PAGE, as one HTML file that needs nothing else.
+
+    PAGE is a page of a PDF (report.pdf#3), an image, or a page of a folder or file of vectors (vectors#ID) with --image
+    for its picture. The file has the page with its attention, what was pruned and what was grouped, the curve with the
+    cut, and what queries lose; c_min, k and the cut can be moved in it.
+
+    \b
+    adamerge inspect report.pdf#3 -o page.html --query "revenue by region"
+    adamerge inspect vectors#report.pdf#3 --image report.pdf#3 -o page.html --method sem-cluster:m=4
+    adamerge inspect report.pdf#3 --svg cliff.svg
+    """  # noqa: D301 (click reads the backslash)
+    if out is None and svg is None:
+        raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
+    method = parse_method(method_name)
+    vectors, picture, encoder = _read(page, image, name, device, dpi, bool(texts))
+    inspection = look_into(vectors, method, picture, _ask(encoder, texts))
+    for path, text in _written(inspection, out, svg):
+        click.echo(f"{write(path, text)}  {len(text.encode()):,} bytes")
+
+
+def _read(
+    page: str, image: str | None, name: str | None, device: str | None, dpi: int, asked: bool
+) -> tuple[MultiVector, Page | None, Encoder | None]:
+    """The patches and the picture of a page, and an encoder if one is needed."""
+    options: dict[str, Any] = {"device": device} if device else {}
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    if is_picture(page):
+        if image is not None:
+            raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
+        picture = read_page(page, dpi)
+        encoder = load_encoder(name or "minilm", **options)
+        return encoder.encode_pages([picture])[0], picture, encoder
+    patches = read_patches(page)
+    known = name or encoder_of(page)
+    if asked and not known:
+        raise BadInput("a query needs --encoder: the vectors do not say what made them")
+    shown = read_page(image, dpi) if image is not None else None
+    return patches, shown, load_encoder(known, **options) if asked and known else None
+
+
+def _ask(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:
+    if encoder is None or not texts:
+        return []
+    return [Query(*one) for one in zip(texts, encoder.encode_queries(texts), encoder.query_tokens(texts), strict=True)]
+
+
+def _written(inspection: Inspection, out: Path | None, svg: Path | None) -> list[tuple[Path, str]]:
+    curve = [(svg, inspection.cliff_svg())] if svg else []
+    return curve + ([(out, inspection.html)] if out else [])
