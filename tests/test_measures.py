@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adamerge.evaluate.measures import MEASURES, measure
-from adamerge.evaluate.scores import Queries, maxsim, score, stack
+from adamerge.evaluate.scores import Queries, score, stack
 from adamerge.types import Compressed, MultiVector
 
 NAMES = {"nDCG@5": "ndcg_cut_5", "nDCG@10": "ndcg_cut_10", "recall@5": "recall_5", "MRR": "recip_rank"}
@@ -79,9 +79,3 @@ def test_scores_do_not_depend_on_how_pages_are_chunked(pages):
     want = [[sum((r @ x).max() for x in queries.vectors[a:b]) for r in rows] for a, b in ((0, 3), (3, 7))]
     found = score(queries, (Compressed(r, np.arange(len(r), dtype=np.int32)) for r in rows))
     np.testing.assert_allclose(found, want, rtol=1e-5)
-
-
-def test_whole_numbers_are_scaled():
-    vectors, scales = np.array([[2, 0], [0, 4]], np.int8), np.float32([0.5, 0.25])
-    found = maxsim(np.float32([[1, 1]]), np.array([0, 1]), vectors, scales, np.array([0, 1]), np.array([1, 2]), 1)
-    np.testing.assert_allclose(found, [[1, 1]])
