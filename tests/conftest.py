@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 import pytest
+from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am
 

@@ -3,10 +3,11 @@
 import csv
 import json
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
-from test_cli import lines, run
+from test_cli import ADAMERGE, lines, run
 
 import adamerge as am
 
@@ -116,3 +117,30 @@ def test_a_mixture_is_refused_before_a_model_is_loaded(place):
     result = run("index", place / "docs", "--store", place / "store", "--method", "identity")
     assert result.returncode == 1
     assert "not of identity: use that method, or another store" in result.stderr
+
+
+def test_what_cannot_be_indexed_is_told_and_an_empty_run_is_an_error(tmp_path):
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    result = run("index", tmp_path, "--store", tmp_path / "store")
+    assert result.returncode == 1
+    skipped, error = result.stderr.splitlines()
+    assert "skipped" in skipped
+    assert "broken.pdf is damaged" in skipped
+    assert error == "adamerge: no page could be indexed"
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
+    command = f"{ADAMERGE} index {place / 'docs'} --store {tmp_path / 'store'} --json | head -n 1"
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, "")
+    with am.open_store(tmp_path / "store") as store:
+        assert len(store) == 4
+
+
+def test_rows_of_a_table_that_name_no_file_are_told(place, tmp_path):
+    (tmp_path / "t.csv").write_text("source,year\nsample.pdf,2026\nnosuch.pdf,1\n")
+    result = run("index", place / "docs", "--store", place / "store", "--metadata", tmp_path / "t.csv")
+    assert result.returncode == 0
+    assert result.stderr == "adamerge: the table names 'nosuch.pdf', and there is no such file\n"
+    assert "metadata                year int" in result.stdout

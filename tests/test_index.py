@@ -53,7 +53,7 @@ def test_a_folder_is_indexed_and_found_by_its_words(store, folder):
 
 def test_what_has_not_changed_is_passed_over_and_needs_no_encoder(store, folder):
     index(store, folder)
-    assert index(store, folder, encoder="no-such-encoder") == dict.fromkeys(ALL, "unchanged")
+    assert index(store, folder, encoder="light") == dict.fromkeys(ALL, "unchanged")  # which nobody could load
 
 
 def test_what_has_changed_is_replaced_and_what_is_gone_is_removed(store, folder):
@@ -89,7 +89,47 @@ def test_another_folder_is_added_and_takes_nobodys_place(store, folder, tmp_path
 def test_a_folder_that_moved_is_the_same_folder(store, folder, tmp_path):
     index(store, folder)
     shutil.move(folder, tmp_path / "moved")
-    assert set(index(store, tmp_path / "moved").values()) == {"unchanged"}
+    (tmp_path / "moved" / "sub" / "b.pdf").unlink()
+    write_pdf(tmp_path / "moved" / "a.pdf", ["pear pie"])
+    assert index(store, tmp_path / "moved") == {"a.pdf#1": "replaced", "a.pdf#2": "removed"} | dict.fromkeys(
+        ALL[2:], "removed"
+    )
+    shutil.move(tmp_path / "moved", folder)
+    assert index(store, folder) == {"a.pdf#1": "unchanged"}
+    assert store.sources()["a.pdf"].root == folder.as_posix()
+
+
+def test_a_folder_is_the_same_by_any_of_its_names(store, folder, tmp_path):
+    index(store, folder)
+    (folder / "sub" / "b.pdf").unlink()
+    (tmp_path / "link").symlink_to(folder)
+    assert set(index(store, tmp_path / "link").values()) == {"unchanged", "removed"}
+    assert len(store) == 2
+
+
+def test_a_file_keeps_its_name_when_a_folder_above_or_below_is_given(store, folder):
+    index(store, folder)
+    assert index(store, folder / "sub") == dict.fromkeys(ALL[2:], "unchanged")
+    (folder / "sub" / "b.pdf").unlink()
+    write_pdf(folder / "sub" / "c.pdf", ["new below"])
+    assert index(store, folder / "sub") == {"c.pdf#1": "added"} | dict.fromkeys(ALL[2:], "removed")
+    assert "c.pdf#1" in index(store, folder)
+    assert len(store) == 3
+
+
+def test_a_file_that_cannot_be_read_for_a_while_keeps_its_pages(store, folder):
+    index(store, folder)
+    (folder / "a.pdf").write_bytes(b"%PDF-1.4 half of a copy")
+    bad = []
+    assert "removed" not in index(store, folder, skip_bad=bad.append).values()
+    assert len(bad) == 1
+    assert len(store) == 5
+
+
+def test_a_second_writer_is_told_before_anything_is_encoded(store, folder):
+    store.begin()
+    with am.open_store(store.path) as other, pytest.raises(Mixture, match="another process is writing"):
+        index(other, folder, encoder="no-such-encoder")
 
 
 def test_pages_that_cannot_be_encoded_are_told_and_the_rest_is_there(store, folder):
@@ -110,6 +150,8 @@ def test_another_method_or_encoder_is_refused_before_anything_is_encoded(store, 
     index(store, folder)
     with pytest.raises(Mixture, match=f"pages of light .* {METHOD}, not of identity"):
         index(store, folder, method="identity")
+    with pytest.raises(Mixture, match="its name is light, not other"):
+        index(store, folder, encoder="other")
     write_pdf(folder / "c.pdf", ["new"])
     with pytest.raises(Mixture, match="its revision is 1, not 2"):
         index(store, folder, encoder=Light("2"))
@@ -132,7 +174,7 @@ def test_metadata_are_typed_per_file_and_updated_without_encoding(store, folder,
     index(store, folder, metadata=labels)
     assert {hit.id for hit in store.search("clock", where="year = 2021 and not open")} == set(ALL[2:])
     labels["sub/b.pdf"]["year"] = 1999
-    assert set(index(store, folder, metadata=labels, encoder="no-such-encoder").values()) == {"unchanged"}
+    assert set(index(store, folder, metadata=labels, encoder="light").values()) == {"unchanged"}
     assert {hit.id for hit in store.search("clock", where="year = 1999")} == set(ALL[2:])
     assert store.delete("a.pdf#1") == 1
     index(store, folder)  # without a table, what is known of the file stays
@@ -146,12 +188,20 @@ def test_metadata_are_typed_per_file_and_updated_without_encoding(store, folder,
         ("name,year\na,1\n", "one of them 'source'"),
         ("source,year\na,1,2\n", "line 2: 3 cells, and 2 names"),
         ("source,year\na,1\na,2\n", "names the source 'a' twice"),
+        ("source,k,k\na,1,2\n", "two columns called 'k'"),
+        ("source;year\na;1\n", "and commas between"),
+        ("source,Year\na,1\n", "lower-case"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused(tmp_path, text, words):
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(BadFile, match=words):
+    with pytest.raises((BadFile, BadInput), match=words):
         read_metadata(tmp_path / "t.csv")
+
+
+def test_a_blank_line_in_a_table_is_nothing(tmp_path):
+    (tmp_path / "t.csv").write_text("\ufeffsource, year\n\na.pdf, 1\n\n")
+    assert read_metadata(tmp_path / "t.csv") == {"a.pdf": {"year": 1}}
 
 
 # The real indexing of a folder, which says of each page that it is there.
@@ -181,6 +231,13 @@ def change_something(folder, rng, turn):
     write_pdf(files[rng.integers(len(files))], [f"changed page {turn} {i}" for i in range(rng.integers(1, 30))])
 
 
+def wait_for(path):
+    """Until the first write has begun."""
+    while not path.exists():
+        time.sleep(0.001)
+    return []
+
+
 def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_path):
     rng = np.random.default_rng(int(time.time()))
     folder, place = tmp_path / "docs", tmp_path / "store"
@@ -188,13 +245,13 @@ def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_pat
         write_pdf(folder / f"f{i}.pdf", [f"file {i} page {j}" for j in range(20)])
     for turn in range(20):
         process = start_indexing(place, folder)
-        lines = [process.stdout.readline()]
-        time.sleep(rng.uniform(0, 0.3))
+        lines = [process.stdout.readline()] if turn % 4 else wait_for(place / "pages.lance")
+        time.sleep(rng.uniform(0, 0.3) if turn % 4 else 0)
         os.kill(process.pid, signal.SIGKILL)
         lines += process.communicate()[0].split("\n")[:-1]  # the last may be cut
         said = dict(reversed(line.split()) for line in lines)
         with am.open_store(place) as store:
-            there = Counter(entry.id for entry in store.entries())
+            there = Counter(entry.id for entry in store.entries()) if len(store) else Counter()
         assert set(there.values()) <= {1}, turn
         assert {id for id, did in said.items() if did != "removed"} <= set(there), turn
         assert not {id for id, did in said.items() if did == "removed"} & set(there), turn

@@ -1,5 +1,6 @@
 """What only the embedded store does: two stages, int8, one writer, readers at once, kill -9, a bucket."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 
 import adamerge as am
-from adamerge.errors import BadFile, Mixture
-from adamerge.store import lance, parse_bytes
+from adamerge.errors import BadFile, BadInput, Damaged, Mixture
+from adamerge.store import is_store, lance, parse_bytes
 
 D = 16
 
@@ -78,7 +79,7 @@ def test_bytes_are_told_as_they_are_on_disk(tmp_path, dtype):
         assert store.about.dtype == dtype
     rows = 64 * 50
     assert facts["bytes of vectors"] == rows * {"float16": 2 * D, "float32": 4 * D, "int8": D + 4}[dtype]
-    on_disk = sum(f.stat().st_size for f in (tmp_path / "s").rglob("*") if f.is_file())
+    on_disk = sum(f.stat().st_size for f in (tmp_path / "s" / "pages.lance").rglob("*") if f.is_file())
     assert facts["bytes in all"] == on_disk == facts["bytes of vectors"] + facts["bytes of the rest"]
 
 
@@ -131,6 +132,61 @@ def test_nothing_is_made_by_looking(tmp_path):
     with am.open_store(tmp_path / "nowhere") as store, pytest.raises(BadFile, match="holds no pages yet"):
         store.search(a_query())
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_store_in_the_place_of_another_is_not_taken_for_it(path):
+    with am.open_store(path) as reader:
+        query = a_query()
+        reader.search(query)
+        shutil.rmtree(path)
+        assert len(reader) == 0
+        with pytest.raises(BadFile, match="holds no pages yet"):
+            reader.search(query)
+        with am.open_store(path) as other:
+            other.add(a_page(i, seed=99) for i in range(600))
+        with am.open_store(path) as fresh:
+            assert hits(reader.search(query)) == hits(fresh.search(query))
+
+
+def test_what_a_killed_first_write_left_is_no_store_and_does_not_stop_the_next(tmp_path):
+    place = tmp_path / "store"
+    (place / "pages.lance" / "data").mkdir(parents=True)
+    (place / "pages.lance" / "data" / ".tmpX").write_bytes(b"half")
+    (place / ".lock").touch()
+    assert not is_store(place)
+    with am.open_store(place) as store:
+        assert len(store) == 0
+        store.add(a_page(0))
+    with am.open_store(place) as store:
+        assert [hit.id for hit in store.search(a_query())] == ["p00000"]
+
+
+def test_a_damaged_store_is_told_in_one_line(path):
+    next((path / "pages.lance" / "data").iterdir()).unlink()
+    with am.open_store(path) as store:
+        for read in (lambda: store.search(a_query()), lambda: list(store.entries()), store.facts):
+            with pytest.raises(Damaged, match=r"cannot be read.*restore it") as error:
+                read()
+            assert "\n" not in str(error.value)
+            assert ".rs:" not in str(error.value)
+
+
+def test_bytes_are_those_of_the_store_and_of_nothing_beside_it(path):
+    with am.open_store(path) as store:
+        before = store.facts()["bytes in all"]
+        (path / "notes.txt").write_bytes(b"x" * 10_000)
+        assert store.facts()["bytes in all"] == before
+
+
+def test_nothing_is_left_of_a_store_in_which_nothing_was_written(tmp_path):
+    with am.open_store(tmp_path / "s") as store:
+        store.begin()
+    assert not (tmp_path / "s").exists()
+
+
+def test_an_address_of_an_unknown_kind_is_refused():
+    with pytest.raises(BadInput, match="begins with s3://"):
+        am.open_store("ftp://host/x")
 
 
 def test_a_file_or_another_table_is_not_a_store(tmp_path):

@@ -58,9 +58,8 @@ THERE_IS_NONE = {"result": {"exists": False}, "status": "ok", "time": 0.0}
 
 def test_a_busy_server_is_asked_again(monkeypatch):
     monkeypatch.setattr(qdrant, "WAIT", 0.01)
-    with a_server([(503, {}), (503, {}), (200, THERE_IS_NONE)]) as (url, asked), am.open_store(url) as store:
-        assert len(store) == 0
-    assert asked["/collections/reports/exists"] == 3
+    with a_server([(503, {}), (503, {}), (200, THERE_IS_NONE)]) as (url, asked), am.open_store(url):
+        assert asked["/collections/reports/exists"] == 3
 
 
 def test_a_server_that_refuses_is_not_asked_again():

@@ -1,59 +1,14 @@
-"""One suite for every store: what goes in comes out, and a search finds what a plain loop would.
+"""One suite for every store: what goes in comes out, and a search finds what a plain loop would."""
 
-Qdrant runs in the client's local mode; with ADAMERGE_QDRANT_URL in the environment, on that server.
-"""
-
-import math
-import os
 from datetime import UTC, date, datetime
-from uuid import uuid4
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
+from stores import ENCODER, D, a_page, a_query, an_entry
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, BadShape, Mixture
-from adamerge.store.qdrant import QdrantStore
 from adamerge.types import Word
-
-D = 8
-ENCODER = {"name": "test", "revision": "1", "dpi": 150}
-
-
-@pytest.fixture(params=["lance", "qdrant"])
-def opened(request, tmp_path):
-    """A function that opens the same store again."""
-    if request.param == "lance":
-        yield lambda **options: am.open_store(tmp_path / "store", **options)
-        return
-    url = os.environ.get("ADAMERGE_QDRANT_URL")
-    client = QdrantClient(url=url) if url else QdrantClient(":memory:")
-    name = f"test-{uuid4()}"
-    yield lambda **options: QdrantStore(client, name, **options)
-    client.delete_collection(name)
-    client.close()
-
-
-@pytest.fixture
-def store(opened):
-    with opened(encoder=ENCODER) as store:
-        yield store
-
-
-def a_page(i, m=None, method="sem-cluster:m=2", **fields):
-    """A compressed page; its number of vectors differs from that of the next."""
-    rng = np.random.default_rng([5, i])
-    n = 2 * (m or 1 + i % 7)
-    return am.compress(am.MultiVector(rng.normal(size=(n, D)), id=f"p{i}", **fields), method=method)
-
-
-def an_entry(i, **fields):
-    return am.Entry(a_page(i), source=f"file{i % 3}.pdf", number=i, **fields)
-
-
-def a_query(seed=0, q=4):
-    return np.random.default_rng([9, seed]).normal(size=(q, D)).astype(np.float32)
 
 
 def expected(query, pages):
@@ -168,91 +123,6 @@ def test_deleted_pages_are_not_found(store):
         store.delete()
 
 
-FILTERS = {
-    "year >= 2003": lambda i, m: m["year"] >= 2003,
-    "year > 2003 AND year < 2007": lambda i, m: 2003 < m["year"] < 2007,
-    "2003 < year": lambda i, m: m["year"] > 2003,
-    "year = 2002 OR language = 'en'": lambda i, m: m["year"] == 2002 or m["language"] == "en",
-    "NOT (year = 2002 OR language = 'en')": lambda i, m: m["year"] != 2002 and m["language"] not in ("en", None),
-    "language != 'en'": lambda i, m: m["language"] not in ("en", None),
-    "language IS NULL": lambda i, m: m["language"] is None,
-    "language IS NOT NULL AND open": lambda i, m: m["language"] is not None and m["open"],
-    "NOT open": lambda i, m: not m["open"],
-    "open = false": lambda i, m: not m["open"],
-    "language IN ('en', 'it''s')": lambda i, m: m["language"] in ("en", "it's"),
-    "language NOT IN ('en')": lambda i, m: m["language"] not in ("en", None),
-    "year BETWEEN 2002 AND 2004": lambda i, m: 2002 <= m["year"] <= 2004,
-    "NOT year BETWEEN 2002 AND 2004": lambda i, m: not 2002 <= m["year"] <= 2004,
-    "price <= -0.5": lambda i, m: m["price"] <= -0.5,
-    "price = 1.5": lambda i, m: m["price"] == 1.5,
-    "source = 'file1.pdf' AND number > 3": lambda i, m: i % 3 == 1 and i > 3,
-    "id IN ('p2', 'p5', 'p77')": lambda i, m: i in (2, 5),
-    "day >= date '2020-01-05'": lambda i, m: m["day"] >= date(2020, 1, 5),
-    "day = date '2020-01-05'": lambda i, m: m["day"] == date(2020, 1, 5),
-    "at < timestamp '2021-01-01T06:00:00'": lambda i, m: m["at"] < datetime(2021, 1, 1, 6, tzinfo=UTC),
-}
-
-
-def labels(i):
-    return {
-        "year": 2000 + i,
-        "language": [None, "en", "it's"][i % 3],
-        "open": i % 2 == 0,
-        "price": 0.5 * i - 2.5,
-        "day": date(2020, 1, 1 + i),
-        "at": datetime(2021, 1, 1, i, tzinfo=UTC),
-    }
-
-
-def test_filters_choose_what_they_say(store):
-    store.add(an_entry(i, metadata=labels(i)) for i in range(10))
-    for where, passes in FILTERS.items():
-        wanted = {f"p{i}" for i in range(10) if passes(i, labels(i))}
-        assert {hit.id for hit in store.search(a_query(), 10, where)} == wanted, where
-        assert {entry.id for entry in store.entries(where)} == wanted, where
-
-
-@pytest.mark.parametrize("where", ["nobody = 3", "year >=", "year > 'x' AND", "DROP TABLE pages"])
-def test_a_filter_that_cannot_be_applied_is_refused_in_words(store, where):
-    store.add(an_entry(1, metadata=labels(1)))
-    with pytest.raises(BadInput, match="the filter"):
-        store.search(a_query(), where=where)
-
-
-def test_metadata_may_come_later_and_be_set_for_a_whole_file(store):
-    store.add(an_entry(i) for i in range(6))
-    store.add(an_entry(6, metadata={"year": 2020}))
-    store.label("file1.pdf", {"year": 2021, "title": "One"})
-    assert {hit.id for hit in store.search(a_query(), where="year = 2021")} == {"p1", "p4"}
-    assert store.columns() == {"year": "int", "title": "text"}
-    assert store.sources()["file1.pdf"].metadata == {"year": 2021, "title": "One"}
-    assert store.sources()["file2.pdf"].metadata == {}
-
-
-@pytest.mark.parametrize(
-    ("metadata", "words"),
-    [
-        ({"year": "2020"}, "is int on other pages and text here"),
-        ({"Year": 3}, "lower-case"),
-        ({"two words": 3}, "lower-case"),
-        ({"source": "x"}, "is a column of the store"),
-        ({"other": [1]}, "expected one of bool, int, float, str"),
-        ({"other": math.nan}, "expected one of"),
-    ],
-)
-def test_metadata_that_no_filter_could_use_is_refused(store, metadata, words):
-    store.add(an_entry(0, metadata={"year": 2020}))
-    with pytest.raises((BadInput, Mixture), match=words):
-        store.add(an_entry(1, metadata=metadata))
-    assert len(store) == 1
-
-
-def test_whole_numbers_fit_into_a_column_of_numbers(store):
-    store.add([an_entry(0, metadata={"price": 2}), an_entry(1, metadata={"price": 2.5})])
-    store.add(an_entry(2, metadata={"price": 3}))
-    assert {hit.id for hit in store.search(a_query(), where="price > 2.2")} == {"p1", "p2"}
-
-
 def test_a_mixture_is_refused_in_words(opened, store):
     store.add(a_page(0))
     with pytest.raises(Mixture, match=r"compressed by identity, the pages of the store by sem-cluster:m=2"):
@@ -343,8 +213,40 @@ def test_a_query_of_another_width_is_refused(store):
     store.add(a_page(0))
     with pytest.raises(BadShape, match=r"\(q, 8\)"):
         store.search(np.ones((2, D + 1)))
-    with pytest.raises(BadInput, match="k must be at least 1"):
+    with pytest.raises(BadInput, match="k must be a whole number, at least 1"):
         store.search(a_query(), k=0)
+
+
+def test_a_store_that_was_opened_first_sees_what_another_has_made(opened):
+    with opened() as reader:
+        assert len(reader) == 0
+        with opened() as writer:
+            writer.add(an_entry(0, metadata={"year": 2020}))
+            assert len(reader) == 1
+            writer.add(an_entry(1, metadata={"language": "en"}))
+        assert reader.columns() == {"year": "int", "language": "text"}
+        assert {hit.id for hit in reader.search(a_query(), where="year = 2020")} == {"p0"}
+        assert reader.get(["p1"])[0].metadata == {"language": "en"}
+        with pytest.raises(Mixture, match="is int on other pages"):
+            reader.add(an_entry(2, metadata={"year": "x"}))
+        reader.add(an_entry(2, metadata={"title": "T"}))
+    with opened() as again:
+        assert set(again.columns()) == {"year", "language", "title"}
+
+
+def test_only_compressed_pages_are_stored(store):
+    for wrong in (am.MultiVector(np.eye(D)), [am.MultiVector(np.eye(D))], "abc"):
+        with pytest.raises(BadInput, match="takes compressed pages, got a"):
+            store.add(wrong)
+
+
+def test_a_bare_page_belongs_to_the_file_that_its_id_names(store):
+    page = a_page(0)
+    for id in ("report.pdf#3", "report.pdf#4", "odd"):
+        store.add(am.Compressed(page.vectors, page.groups, method=page.method, id=id))
+    assert set(store.sources()) == {"report.pdf", "odd"}
+    assert store.get(["report.pdf#3"])[0].number == 3
+    assert store.delete(source="report.pdf") == 2
 
 
 def test_a_store_without_pages_says_so(store):

@@ -63,6 +63,9 @@ def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     if isinstance(paths, str | Path):
         raise BadInput(f"files come as a list: [{str(paths)!r}]")  # a string is a list of letters, "/" one of them
     found = [pair for given in paths for pair in _find(str(given))]
+    for path, name in found:
+        if not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise BadFile(f"{str(path)!r}: its name is not UTF-8; rename it")
     names = Counter(name for _, name in found)
     if twice := [name for name, count in names.items() if count > 1]:
         raise BadFile(f"{names[twice[0]]} files would be called '{twice[0]}': give the folder that holds them all")

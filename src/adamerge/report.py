@@ -28,7 +28,7 @@ class Row:
     @property
     def compression(self) -> float:
         """1 - stored / patches."""
-        return 1 - self.stored / self.patches
+        return 1 - self.stored / self.patches if self.patches else 0.0
 
     def json(self) -> dict[str, Any]:
         """The row as JSON has it: nan becomes null."""

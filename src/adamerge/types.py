@@ -168,7 +168,10 @@ class Match:
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """A page that a search found; `matches` has one entry per query vector, and their similarities sum to `score`."""
+    """A page that a search found; `matches` has one entry per query vector, and their similarities sum to `score`.
+
+    In a store of int8 they do so to its rounding: the score is of the query in int8 too, a match of the query itself.
+    """
 
     id: str
     score: float

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import listed, progress
+from adamerge.cli.common import listed, open_at, progress
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
-from adamerge.store import Store, is_store, open_store
+from adamerge.store import Store, is_store
 from adamerge.store.entry import DTYPES
 from adamerge.store.index import PIXELS, Indexing, index_files
 from adamerge.store.metadata import read_metadata
@@ -22,7 +22,6 @@ from adamerge.store.transfer import export_parquet, export_shards
 from adamerge.types import Found, Hit
 
 WORDS = 60  # letters of matched words shown of a hit
-KEY = "ADAMERGE_API_KEY"  # variable that holds Qdrant's key: an option would stand in the shell's history
 
 in_store = click.argument("where", metavar="STORE")
 as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
@@ -36,7 +35,7 @@ as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]")
 @click.option("--metadata", type=click.Path(path_type=Path), help="A .csv table: source, and a column per name.")
 @click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages encoded at a time.")
-@click.option("--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages.")
+@click.option("--dpi", type=click.IntRange(1), help=f"Resolution of PDF pages.  [default: the store's, or {DPI}]")
 @click.option("--thumbnail", type=click.IntRange(0), default=PIXELS, show_default=True, help="Pixels; 0 for none.")
 @click.option("--strict", is_flag=True, help="Stop at the first page that cannot be read or has nothing to encode.")
 @as_lines
@@ -56,33 +55,48 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
     bad: list[AdamergeError] = []
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    with _open(where, dtype=options["dtype"]) as store:
+    with open_at(where, dtype=options["dtype"]) as store:
         made = store.about
         how = Indexing(
             encoder or (made.encoder.get("name") if made else None) or "minilm",
             method or (made.method if made else "adamerge"),
             options["batch_size"],
-            options["dpi"],
+            options["dpi"] or (made.encoder.get("dpi") if made else None) or DPI,
             options["thumbnail"],
             None if options["strict"] else bad.append,
         )
         counts: Counter[str] = Counter()
+        say = _say if options["as_json"] else None
         for change in progress(index_files(pages, store, how, metadata), total, 0):
             counts[change.did] += 1
-            if options["as_json"]:
-                click.echo(json.dumps({"page": change.id, "did": change.did}))
-                sys.stdout.flush()
+            if say and not say(json.dumps({"page": change.id, "did": change.did})):
+                say = None
+        for name in sorted(set(metadata) - set(store.sources())):
+            click.echo(f"adamerge: the table names '{name}', and there is no such file", err=True)
     for error in bad:
         click.echo(f"adamerge: skipped: {error}", err=True)
+    if bad and not counts:
+        raise BadFile("no page could be indexed")
     if not options["as_json"]:
         _print_counts(where, counts, len(bad))
+
+
+def _say(line: str) -> bool:
+    """Print a line at once; False once nobody reads any more, which is no reason to stop indexing."""
+    try:
+        click.echo(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
     said = [f"{counts[did]:,} {did}" for did in ("added", "replaced", "unchanged", "removed") if counts[did]]
     click.echo("pages: " + (", ".join(said) or "none") + (f"; {skipped:,} skipped" if skipped else ""))
     if is_store(where):
-        with _open(where) as store:
+        with open_at(where) as store:
             if store.about is not None:
                 click.echo(listed(store.facts()))
 
@@ -109,8 +123,8 @@ def search(where: str, query: str, k: int, passing: str, exact: bool, memory: st
     if as_json:
         for hit in found:
             click.echo(json.dumps(_json(hit), default=str))
-        return
-    click.echo(_hits(found) if found.hits else "nothing found")
+    else:
+        click.echo(_hits(found) if found.hits else "nothing found")
     click.echo(_how(found), err=True)
 
 
@@ -188,19 +202,13 @@ def export(where: str, out: Path, dtype: str) -> None:
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of a new store.  [default: that of FROM, where TO has it]")
 def copy(source: str, target: str, dtype: str | None) -> None:
     """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
-    with _existing(source) as store, _open(target, dtype=dtype) as to:
+    with _existing(source) as store, open_at(target, dtype=dtype) as to:
         count = sum(1 for _ in progress(copy_pages(store, to), len(store), 0))
     click.echo(f"{count:,} pages copied to {target}")
-
-
-def _open(where: str, **options: Any) -> Store:
-    if where.startswith(("http://", "https://")):
-        options["api_key"] = os.environ.get(KEY)
-    return open_store(where, **options)
 
 
 def _existing(where: str, **options: Any) -> Store:
     """A store that is there; a name that is wrong must not look like a store without pages."""
     if not is_store(where):
         raise BadFile(f"there is no store at {where}: adamerge index makes one")
-    return _open(where, **options)
+    return open_at(where, **options)

@@ -26,7 +26,7 @@ def double(
     scores: NDArray[np.float32] = np.zeros(0, np.float32)
     seen: set[str] = set()
     before: list[tuple[str, float]] = []
-    n = max(start, 4 * k)
+    n = min(max(start, 4 * k), max(pages, 1))
     while True:
         proposed = propose(n)
         new_ids, new_scores = score([id for id in proposed if id not in seen])
@@ -39,4 +39,4 @@ def double(
             return now, "settled", len(ids)
         if n >= limit:
             return now, "limit", len(ids)
-        before, n = now, 2 * n
+        before, n = now, min(2 * n, pages)

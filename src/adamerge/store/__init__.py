@@ -12,6 +12,7 @@ from adamerge.store.entry import Entry
 
 __all__ = ["Entry", "Store", "is_store", "open_store"]
 
+SCHEMES = ("s3", "gs", "az", "http", "https")
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -25,7 +26,10 @@ def open_store(where: str | Path, **options: Any) -> Store:
     """
     if isinstance(options.get("memory"), str):
         options["memory"] = parse_bytes(options["memory"])
-    if str(where).startswith(("http://", "https://")):
+    scheme, mark, _ = str(where).partition("://")
+    if mark and scheme not in SCHEMES:
+        raise BadInput(f"a store is a folder, or begins with {', '.join(f'{s}://' for s in SCHEMES)}; got {where}")
+    if scheme in ("http", "https"):
         try:
             from adamerge.store.qdrant import open_qdrant
         except ImportError:
@@ -40,7 +44,7 @@ def open_store(where: str | Path, **options: Any) -> Store:
 
 def is_store(where: str | Path) -> bool:
     """Whether a store is there: a folder that holds one, or an address."""
-    return "://" in str(where) or (Path(where) / "pages.lance").exists()
+    return "://" in str(where) or any((Path(where) / "pages.lance" / "_versions").glob("*"))
 
 
 def parse_bytes(text: str) -> int:

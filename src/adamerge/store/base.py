@@ -72,6 +72,7 @@ class Store(ABC):
         A page of another method or dimension, without vectors or with nan is refused before its batch is written.
         """
         count = 0
+        self.refresh()
         for batch in batches(pages, BATCH):
             first = batch[0].page
             about = self.about or About(
@@ -94,10 +95,10 @@ class Store(ABC):
         why     also find where on each page every query vector matched
         """
         about = self.known()
+        if not isinstance(k, int) or k < 1:
+            raise BadInput(f"k must be a whole number, at least 1, got {k!r}")
         vectors = self.encode(query) if isinstance(query, str) else checked(query, about.dimension)
-        if k < 1:
-            raise BadInput(f"k must be at least 1, got {k}")
-        ranked, how, candidates, pages = self._rank(vectors, k, where, exact)
+        ranked, how, candidates, pages = self._rank(vectors, k, where.strip(), exact)
         scores = dict(ranked)
         found = self.get(list(scores))
         hits = (_hit(entry, scores[entry.id], vectors if why else None) for entry in found)
@@ -118,7 +119,8 @@ class Store(ABC):
         return self._encoder.encode_queries([query])[0]
 
     def known(self) -> About:
-        """What made the pages; an error where there are none."""
+        """What made the pages, as it is now; an error where there are none."""
+        self.refresh()
         if self.about is None:
             raise BadFile(f"{self} holds no pages yet: store.add(...) or adamerge index")
         return self.about
@@ -134,6 +136,18 @@ class Store(ABC):
     @abstractmethod
     def __len__(self) -> int:
         """Pages in the store."""
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """See what others have made of the store since: made it, or put another in its place."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Become the writer now, where a database has but one, instead of with the first write."""
+
+    @abstractmethod
+    def moved(self, source: str, root: str) -> None:
+        """Note that a source file is in another folder now."""
 
     @abstractmethod
     def delete(self, *ids: str, source: str | None = None) -> int:
@@ -165,7 +179,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database; further use is an error."""
+        """Finish writing and let the next writer in."""
 
     @abstractmethod
     def _write(self, entries: list[Entry], about: About) -> None:
@@ -182,12 +196,23 @@ def _hit(entry: Entry, score: float, query: Floats | None) -> Hit:
 
 
 def facts_of(
-    about: About, pages: int, sources: int, *, patches: int, rows: int, extra: int, vectors: int, total: int | None
+    about: About,
+    columns: Mapping[str, str],
+    *,
+    pages: int,
+    files: int,
+    patches: int,
+    rows: int,
+    extra: int,
+    vectors: int,
+    total: int | None,
 ) -> dict[str, Any]:
     """The facts of a store in the order a person reads them; bytes are null where the database does not tell."""
-    facts: dict[str, Any] = {"pages": pages, "files": sources, "dimensions": about.dimension, "dtype": about.dtype}
+    facts: dict[str, Any] = {"pages": pages, "files": files, "dimensions": about.dimension, "dtype": about.dtype}
     facts |= {"method": about.method, "patches": patches, "stored": rows - extra, "extra": extra}
     facts |= {"compression": 1 - (rows - extra) / patches if patches else 0.0, "bytes of vectors": vectors}
     facts |= {"bytes of the rest": None if total is None else total - vectors, "bytes in all": total}
     facts |= {"bytes per page": None if total is None or not pages else total // pages}
+    if columns:
+        facts |= {"metadata": ", ".join(f"{name} {kind}" for name, kind in columns.items())}
     return facts | about.encoder

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from itertools import islice
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class About:
     method: str
     dtype: str = "float16"
     encoder: dict[str, Any] = field(default_factory=dict)
+    made: str = field(default_factory=lambda: uuid4().hex)  # tells a store from one put in its place
     version: int = VERSION
 
     def __str__(self) -> str:
@@ -86,7 +88,9 @@ class About:
 
 def as_entry(given: Entry | Compressed) -> Entry:
     """A page as an entry; refused before anything is written if no search could find it, or nobody could name it."""
-    entry = given if isinstance(given, Entry) else Entry(given, source=given.id)
+    if not isinstance(given, Entry | Compressed):
+        raise BadInput(f"a store takes compressed pages, got a {type(given).__name__}: am.compress(page) makes one")
+    entry = given if isinstance(given, Entry) else _of_file(given)
     page = entry.page
     if not page.id:
         raise BadInput("a page needs an id to be stored under: MultiVector(..., id='report.pdf#3')")
@@ -101,9 +105,15 @@ def as_entry(given: Entry | Compressed) -> Entry:
     return entry
 
 
+def _of_file(page: Compressed) -> Entry:
+    """The entry of a bare page; an id such as report.pdf#3 tells its file and number."""
+    source, mark, number = page.id.rpartition("#")
+    return Entry(page, source, int(number)) if mark and number.isdecimal() else Entry(page, page.id)
+
+
 def batches(given: Entry | Compressed | Iterable[Entry | Compressed], size: int) -> Iterator[list[Entry]]:
     """Pages as entries, so many at a time; an id that comes twice is refused when it comes."""
-    pages = iter([given] if isinstance(given, Entry | Compressed) else given)
+    pages = iter(given if isinstance(given, Iterable) and not isinstance(given, str) else [given])
     seen: set[str] = set()
     while batch := [as_entry(page) for page in islice(pages, size)]:
         for entry in batch:

@@ -48,22 +48,29 @@ class File:
         return self.known is not None and len(self.done) == len(self.known.ids) == self.pages
 
     def stale(self, written: Container[str]) -> list[str]:
-        """Ids of pages that are in the store as they once were, and not written anew."""
+        """Ids of pages that the file once had; none while nothing of it can be read, as in the midst of a copy."""
         known = self.known.ids if self.known else {}
-        return [id for id in known if id not in self.done and id not in written]
+        readable = self.done or any(id in written for id in known)
+        return [id for id in known if id not in self.done and id not in written] if readable else []
 
 
 def survey(paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Mapping[str, Any]]) -> list[File]:
-    """The files to index and what the store knows of each; one that would take another's place is refused."""
+    """The files to index and what the store knows of each; one that would take another's place is refused.
+
+    A file keeps the name it was first indexed under, also when a folder above or below is given later.
+    """
     there = store.sources()
+    names = {Path(source.root) / name: name for name, source in there.items() if source.root}
     files = []
-    for path, source in find_files(paths):
-        root = path.absolute().parents[len(Path(source).parts) - 1].as_posix()
-        hash, known = _hash(path), there.get(source)
-        if known and known.root != root and hash not in known.ids.values():
+    for path, given in find_files(paths):
+        place = path.absolute().parents[len(Path(given).parts) - 1].resolve()
+        source = names.get(place / given, given)
+        known, hash = there.get(source), _hash(path)
+        root = known.root if known and source != given else place.as_posix()
+        if known and known.root != root and hash not in known.ids.values() and (Path(known.root) / source).exists():
             raise Mixture(
-                f"the store holds another '{source}', of {known.root or 'an unknown folder'}: give the folder that "
-                f"holds both, or adamerge delete --source '{source}' first"
+                f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
+                f"adamerge delete --source '{source}' first"
             )
         pages = known.pages if known and hash in known.ids.values() else count_pages([path])
         values = metadata.get(source, known.metadata if known else {})
@@ -99,6 +106,10 @@ def index_files(
     method = parse_method(how.method) if isinstance(how.method, str) else how.method
     if store.about is not None and str(method) != store.about.method:
         raise Mixture(f"the store holds pages of {store.about}, not of {method}: use that method, or another store")
+    name = how.encoder if isinstance(how.encoder, str) else how.encoder.about.get("name")
+    if store.about is not None:
+        store.about.check_encoder({"name": name, "dpi": how.dpi})
+    store.begin()  # a second writer hears of it now, not after hours of encoding
     files = survey(paths, store, metadata or {})
     yield from (Change(id, "unchanged") for file in files for id in sorted(file.done))
     new = {file.source: file for file in files if not file.unchanged}
@@ -114,6 +125,8 @@ def index_files(
         store.delete(*left)
         yield from (Change(id, "removed") for id in left)
     for file in files:
+        if file.known and file.known.root != file.root:
+            store.moved(file.source, file.root)
         if file.known and any(file.known.metadata.get(name) != value for name, value in file.metadata.items()):
             store.label(file.source, file.metadata)
 
@@ -136,11 +149,14 @@ def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method) 
 
 
 def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> Iterator[str]:
-    """Pages of files that were in one of the folders given and are not any more."""
-    folders = {Path(path).absolute().as_posix() for path in paths if Path(path).is_dir()}
+    """Pages of files that were below one of the folders given, or in one that has moved there, and are no more."""
+    folders = {Path(path).resolve() for path in paths if Path(path).is_dir()}
+    old = {Path(file.known.root) for file in files if file.known and file.known.root != file.root}
     here = {file.source for file in files}
     for name, source in store.sources().items():
-        if source.root in folders and name not in here:
+        place = Path(source.root) / name
+        below = source.root and not folders.isdisjoint(place.parents)
+        if name not in here and (below or Path(source.root) in old) and not place.exists():
             yield from source.ids
 
 

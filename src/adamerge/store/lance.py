@@ -11,6 +11,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from threading import RLock
@@ -28,7 +29,7 @@ from adamerge.search import Memory, best, double, maxsim
 from adamerge.store.base import Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
 from adamerge.store.metadata import columns_of
-from adamerge.store.rows import among, check_filter, flat, quoted, read, retried, scan
+from adamerge.store.rows import LANCE, again, among, check_filter, flat, plain, quoted, read, retried, scan, unreadable
 from adamerge.store.schema import fields_of, metadata_of, schema_of, to_entries, to_table, vectors_of
 
 TABLE = "pages"
@@ -60,8 +61,7 @@ class LanceStore(Store):
         self._held: Memory | None = None  # vectors in memory, as of `_version`; none of them later than `_newest`
         self._version, self._newest = -1, -1
         self._searching = RLock()
-        if self._remote or (Path(path) / f"{TABLE}.lance").exists():
-            self._open()
+        self.refresh()
 
     def __str__(self) -> str:
         """Where it is."""
@@ -69,7 +69,14 @@ class LanceStore(Store):
 
     def __len__(self) -> int:
         """Pages in the store."""
-        return 0 if self._table is None else self._table.count_rows()
+        self.refresh()
+        return 0 if self._table is None else retried(self._table.count_rows)
+
+    @property
+    def _about(self) -> About:
+        """What made the pages, as it was when the call began."""
+        assert self.about is not None
+        return self.about
 
     @property
     def _remote(self) -> bool:
@@ -80,29 +87,43 @@ class LanceStore(Store):
             self.path, read_consistency_interval=timedelta(0), storage_options=self._options
         )  # zero: every read is of the latest version
 
-    def _open(self) -> None:
-        db = self._connect()
-        if TABLE not in db.list_tables().tables:
-            return
-        self._table = db.open_table(TABLE)
+    def refresh(self) -> None:
+        """See what others have made of the store since: made it, or put another in its place."""
+        about = self._described()
+        if about is None or self.about is None or about.made != self.about.made:
+            self._held, self._version, self._newest, self.about = None, -1, -1, None
+            if about is None:
+                self._table = None
+            else:
+                self._opened(about)
+
+    def _described(self) -> About | None:
+        """What the table says of itself now; None where there is none, or one that a killed process did not finish."""
+        if not self._remote and not is_table(self.path):
+            return None
         try:
-            about = About(**json.loads(self._table.schema.metadata[KEY]))
+            described = again(self._metadata)
+        except LANCE as error:
+            if self._remote and "not found" in str(error).lower():
+                return None
+            raise unreadable(error) from None
+        try:
+            return About(**json.loads(described[KEY]))
         except (KeyError, TypeError, ValueError):
             raise BadFile(f"{self.path} holds a LanceDB table that is not a store of adamerge") from None
-        self._opened(about)
+
+    def _metadata(self) -> dict[bytes, bytes]:
+        self._table = self._table or self._connect().open_table(TABLE)
+        return self._table.schema.metadata or {}
 
     # ------------------------------------------------------------------------------------------------- writing
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Become the one writer, and learn what is there; the system takes the lock back even after kill -9."""
         if self._lock is not None:
             return
-        if not self._remote:
-            self._lock = _locked(Path(self.path))
-            if self._table is None and (Path(self.path) / f"{TABLE}.lance").exists():
-                self._open()  # somebody else made it since
-        else:
-            self._lock = -1  # a bucket has no lock; two writers at once are told of a conflict by LanceDB
+        self._lock = -1 if self._remote else _locked(Path(self.path))  # a bucket has none: LanceDB notices two writers
+        self.refresh()
         self._ids: set[str] = set()
         self._clock = 0
         if self._table is not None:
@@ -111,57 +132,69 @@ class LanceStore(Store):
             self._clock = max(listed["written"].to_pylist(), default=0)
 
     def _write(self, entries: list[Entry], about: About) -> None:
-        self._begin()
+        self.begin()
         if self.about is not None and self.about != about:
             raise Mixture(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
         self._clock = max(self._clock + 1, time.time_ns())
-        schema = self._widened([entry.metadata for entry in entries], about)
+        new = self._new_columns([entry.metadata for entry in entries], about)
+        schema = pa.schema([*(schema_of(about) if self._table is None else self._table.schema), *new])
         rows = to_table(entries, about, schema, self._clock)
-        ids = {entry.id for entry in entries}
-        if self._table is None:  # with its first pages, so that there never is a store without any
-            rows = rows.replace_schema_metadata({KEY: json.dumps(about.json())})
-            self._table = self._connect().create_table(TABLE, rows)
-        elif ids & self._ids:
-            upsert = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-            upsert.execute(rows)
-        else:
-            self._table.add(rows)
-        self._ids |= ids
+        with writing():
+            self._put(rows, new, about)
+        self._ids |= set(rows["id"].to_pylist())
         self._wrote()
 
-    def _widened(self, rows: list[Mapping[str, Any]], about: About) -> pa.Schema:
-        """The columns of the table, with one for every name of metadata; a name of two kinds is refused."""
-        own = schema_of(about)
-        schema = own if self._table is None else self._table.schema
-        known = metadata_of(schema, about)
-        columns = columns_of(rows, known, own.names)
-        new = fields_of({name: kind for name, kind in columns.items() if name not in known})
-        if len(new) and self._table is not None:
+    def _put(self, rows: pa.Table, new: pa.Schema, about: About) -> None:
+        if self._table is None:  # with its first pages, so that there never is a store without any
+            rows = rows.replace_schema_metadata({KEY: json.dumps(about.json())})
+            self._table = self._connect().create_table(TABLE, rows, mode="overwrite")  # of what was never finished
+            return
+        if len(new):
             self._table.add_columns(new)
-            return self._table.schema
-        return pa.schema([*schema, *new])
+        if self._ids.isdisjoint(rows["id"].to_pylist()):
+            self._table.add(rows)
+        else:
+            self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+    def _new_columns(self, rows: list[Mapping[str, Any]], about: About) -> pa.Schema:
+        """A column for every new name of metadata; a name of two kinds is refused."""
+        known = {} if self._table is None else metadata_of(self._table.schema, about)
+        columns = columns_of(rows, known, schema_of(about).names)
+        return fields_of({name: kind for name, kind in columns.items() if name not in known})
 
     def delete(self, *ids: str, source: str | None = None) -> int:
         """Remove pages by id, or all pages of a source file, and return how many there were."""
         self.known()
-        self._begin()
+        self.begin()
         clauses = ([among(ids)] if ids else []) + ([f"source = {quoted(source)}"] if source is not None else [])
         if not clauses:
             raise BadInput("delete what? give ids, or a source")
         where = " OR ".join(clauses)
         gone = set(read(self._table, ["id"], where)["id"].to_pylist())
         if gone:
-            self._table.delete(where)
+            with writing():
+                self._table.delete(where)
             self._ids -= gone
             self._wrote()
         return len(gone)
 
     def label(self, source: str, metadata: Mapping[str, Any]) -> None:
         """Set metadata of all pages of a source file."""
-        self.known()
-        self._begin()
-        self._widened([metadata], self.known())
-        self._table.update(where=f"source = {quoted(source)}", values=dict(metadata))
+        about = self.known()
+        self.begin()
+        with writing():
+            if len(new := self._new_columns([metadata], about)):
+                self._table.add_columns(new)
+            values = {name: value for name, value in metadata.items() if name in self.columns()}
+            if values:
+                self._table.update(where=f"source = {quoted(source)}", values=values)
+        self._wrote()
+
+    def moved(self, source: str, root: str) -> None:
+        """Note that a source file is in another folder now."""
+        self.begin()
+        with writing():
+            self._table.update(where=f"source = {quoted(source)}", values={"root": root})
         self._wrote()
 
     def _wrote(self) -> None:
@@ -173,7 +206,7 @@ class LanceStore(Store):
         """Gather many small writes into few files, index the means of many pages, and remove old versions."""
         if self._table is None:
             return
-        self._begin()
+        self.begin()
         with warnings.catch_warnings():  # readers of old versions read again (rows.retried), so none is needed any more
             warnings.filterwarnings("ignore", message=".*removes every version")
             if len(self) >= INDEX_FROM and not self._table.list_indices():
@@ -183,7 +216,7 @@ class LanceStore(Store):
         self._writes = 0
 
     def close(self) -> None:
-        """Compact what was written and let the next writer in."""
+        """Compact what was written and let the next writer in; the store can still be read."""
         if self._lock is None:
             return
         try:
@@ -191,7 +224,7 @@ class LanceStore(Store):
                 self.compact()
         finally:
             if self._lock >= 0:
-                os.close(self._lock)
+                _unlocked(Path(self.path), self._lock)
             self._lock = None
 
     # ------------------------------------------------------------------------------------------------- reading
@@ -206,20 +239,22 @@ class LanceStore(Store):
 
     def entries(self, where: str = "") -> Iterator[Entry]:
         """All entries that pass a filter, a batch at a time."""
+        self.known()
         check_filter(self._table, where, [*SHOWN, *self.columns()])
         return self._entries(where)
 
     def _entries(self, where: str) -> Iterator[Entry]:
-        about, metadata = self.known(), self.columns()
+        about, metadata = self._about, self.columns()
         for batch in scan(self._table, self._table.schema.names, where):
             yield from to_entries(batch, about, metadata)
 
     def columns(self) -> dict[str, str]:
         """The names of metadata, and the kind of each."""
-        return metadata_of(self._table.schema, self.known())
+        return {} if self._table is None else metadata_of(self._table.schema, self._about)
 
     def sources(self) -> dict[str, Source]:
         """The files whose pages are here, by name."""
+        self.refresh()
         if self._table is None:
             return {}
         metadata = self.columns()
@@ -237,13 +272,14 @@ class LanceStore(Store):
         sums = {name: int(listed[name].to_numpy().sum()) for name in listed.column_names}
         vectors = sums["rows"] * _width(about)
         total = self._bytes()
-        return facts_of(about, len(self), len(self.sources()), **sums, vectors=vectors, total=total)
+        counts = {"pages": len(listed), "files": len(self.sources())}
+        return facts_of(about, self.columns(), **counts, **sums, vectors=vectors, total=total)
 
     def _bytes(self) -> int:
-        """Bytes of all files of the store; of a bucket, of those of the latest version."""
+        """Bytes of all files of the table; of a bucket, of those of the latest version."""
         if self._remote:
             return int(self._table.stats()["total_bytes"])
-        return sum(file.stat().st_size for file in Path(self.path).rglob("*") if file.is_file())
+        return sum(file.stat().st_size for file in (Path(self.path) / f"{TABLE}.lance").rglob("*") if file.is_file())
 
     # ----------------------------------------------------------------------------------------------- searching
 
@@ -255,7 +291,7 @@ class LanceStore(Store):
             if held is not None:
                 ids, scores = held.scores(query, only)
                 return best(ids, scores, k), "exact", len(ids), len(ids)
-        pages = len(self) if only is None else len(only)
+        pages = retried(self._table.count_rows) if only is None else len(only)
         if exact:
             ids, scores = self._score(query, where)
             return best(ids, scores, k), "exact", len(ids), len(ids)
@@ -268,7 +304,7 @@ class LanceStore(Store):
 
     def _hold(self) -> Memory | None:
         """The vectors of the latest version in memory: read once, then what has changed; None if they do not fit."""
-        about = self.known()
+        about = self._about
         version = self._table.version
         if version == self._version:
             return self._held
@@ -310,6 +346,20 @@ class LanceStore(Store):
         return ids, np.concatenate(scores)
 
 
+@contextmanager
+def writing() -> Iterator[None]:
+    """Say in one line what LanceDB could not write."""
+    try:
+        yield
+    except LANCE as error:
+        raise BadFile(f"the store could not be written: {plain(error)}") from None
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a folder holds a table with at least one version; a process that was killed early leaves none."""
+    return any((Path(path) / f"{TABLE}.lance" / "_versions").glob("*"))
+
+
 def _width(about: About) -> int:
     """Bytes of one stored vector."""
     return about.dimension * np.dtype(about.dtype).itemsize + (4 if about.dtype == "int8" else 0)
@@ -327,3 +377,11 @@ def _locked(path: Path) -> int:
         os.close(lock)
         raise Mixture(f"another process is writing to {path}: wait for it, or use another store") from None
     return lock
+
+
+def _unlocked(path: Path, lock: int) -> None:
+    """Let the next writer in; a folder in which nothing was written goes."""
+    if {file.name for file in path.glob("*")} == {".lock"}:
+        (path / ".lock").unlink()
+        path.rmdir()
+    os.close(lock)

@@ -10,7 +10,7 @@ from typing import Any
 from adamerge.errors import BadFile, BadInput, Mixture
 
 KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", str: "text", datetime: "time", date: "date"}
-NAMES = re.compile(r"[a-z_][a-z0-9_]*")
+NAMES = re.compile(r"[a-z][a-z0-9_]*")
 WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, not a number
 FRACTION = re.compile(r"-?\d+\.\d*([eE][-+]?\d+)?|-?\d+[eE][-+]?\d+|-?\.\d+")
 Values = Mapping[str, Any]
@@ -26,12 +26,12 @@ def columns_of(rows: Iterable[Values], known: Mapping[str, str], reserved: Itera
     for row in rows:
         for name, value in row.items():
             if name not in columns and (name in taken or not NAMES.fullmatch(name)):
-                why = "is a column of the store" if name in taken else "is not lower-case letters, digits and _"
+                why = "is a column of the store" if name in taken else "is not made of lower-case letters, digits and _"
                 raise BadInput(f"metadata '{name}' {why}: call it something else")
             if value is None:
                 continue
             kind = KINDS.get(type(value))
-            if kind is None or value != value:
+            if kind is None or value != value or (kind == "int" and abs(value) >= 1 << 63):
                 expected = ", ".join(t.__name__ for t in KINDS)
                 raise BadInput(f"metadata '{name}' is {value!r}, a {type(value).__name__}; expected one of {expected}")
             had = columns.setdefault(name, kind)
@@ -51,13 +51,16 @@ def read_metadata(path: str | Path) -> dict[str, dict[str, Any]]:
     path = Path(path)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            table = list(csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",", strict=True))
+            lines = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",", strict=True)
+            table = [[cell.strip() for cell in line] for line in lines if line]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadFile(f"{path} cannot be read as a table ({error})") from None
     if not table or "source" not in table[0]:
         raise BadFile(
-            f"{path} needs a first line with names, one of them 'source'; got {table[0] if table else 'nothing'}"
+            f"{path} needs a first line with names, one of them 'source', and commas between; got {table[:1]}"
         )
+    if len(set(table[0])) < len(table[0]):
+        raise BadFile(f"{path} has two columns called '{next(n for n in table[0] if table[0].count(n) > 1)}'")
     head, *rows = table
     for i, row in enumerate(rows, 2):
         if len(row) != len(head):
@@ -66,14 +69,16 @@ def read_metadata(path: str | Path) -> dict[str, dict[str, Any]]:
     sources = [row[head.index("source")] for row in rows]
     if len(set(sources)) < len(sources):
         raise BadFile(f"{path} names the source '{next(s for s in sources if sources.count(s) > 1)}' twice")
-    return {source: {name: values[i] for name, values in columns.items()} for i, source in enumerate(sources)}
+    found = {source: {name: values[i] for name, values in columns.items()} for i, source in enumerate(sources)}
+    columns_of(found.values(), {}, ())
+    return found
 
 
 def _typed(cells: list[str]) -> list[Any]:
     """The cells of a column as the first kind that fits them all."""
     for read in (_whole, _number, _truth, date.fromisoformat, _moment, str):
         try:
-            return [read(cell.strip()) if cell.strip() else None for cell in cells]
+            return [read(cell) if cell else None for cell in cells]
         except ValueError:
             continue
     raise AssertionError

@@ -13,6 +13,7 @@ from qdrant_client import models
 from adamerge.store.entry import About, Entry
 from adamerge.store.metadata import as_utc
 from adamerge.types import Compressed, Cut, Word
+from adamerge.vectors.columns import cast
 
 
 def uuid_of(id: str) -> str:
@@ -23,7 +24,7 @@ def uuid_of(id: str) -> str:
 def to_point(entry: Entry, dtype: str) -> models.PointStruct:
     """The point of an entry, its vectors rounded to a dtype."""
     page = entry.page
-    stored = page.stored.astype(dtype).astype(np.float32)
+    stored = cast(page.stored, dtype, page.id).astype(np.float32)
     payload = {
         "id": entry.id,
         "source": entry.source,

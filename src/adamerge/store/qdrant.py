@@ -70,12 +70,21 @@ class QdrantStore(Store):
         )  # in process: no index, and warnings where one is asked for
         self._made_with = {"shard_number": shard_number, "replication_factor": replication_factor}
         self._columns: dict[str, str] = {}
-        if self._ask("collection_exists"):
-            about = (self._ask("get_collection").config.metadata or {}).get("adamerge")
-            if about is None:
-                raise BadFile(f"collection '{collection}' is not a store of adamerge")
-            self._columns = about["columns"]
-            self._opened(About(**about["about"]))
+        self.refresh()
+
+    def begin(self) -> None:
+        """Nothing to do: a server takes writes of many, but two indexing at once may each miss the other's pages."""
+
+    def refresh(self) -> None:
+        """See what others have made of the collection since."""
+        if not self._ask("collection_exists"):
+            self.about, self._columns = None, {}
+            return
+        described = (self._ask("get_collection").config.metadata or {}).get("adamerge")
+        if described is None:
+            raise BadFile(f"collection '{self.collection}' is not a store of adamerge")
+        self._columns = described["columns"]
+        self._opened(About(**described["about"]))
 
     def __str__(self) -> str:
         """Where it is."""
@@ -83,6 +92,7 @@ class QdrantStore(Store):
 
     def __len__(self) -> int:
         """Pages in the store."""
+        self.refresh()
         return self._count(None) if self.about else 0
 
     def _count(self, passing: models.Filter | None) -> int:
@@ -98,12 +108,13 @@ class QdrantStore(Store):
                     f"less than {NUMBERS:,} numbers a page; compress it further"
                 )
         columns = self._widened([entry.metadata for entry in entries])
+        points = [to_point(entry, about.dtype) for entry in entries]
         if self.about is None:
             self._create(about, columns)
         elif columns != self._columns:
             self._ask("update_collection", metadata=_described(about, columns))
         self._columns = columns
-        self._ask("upsert", [to_point(entry, about.dtype) for entry in entries], wait=True)
+        self._ask("upsert", points, wait=True)
 
     def _widened(self, rows: list[Mapping[str, Any]]) -> dict[str, str]:
         return columns_of(rows, self._columns, OWN)
@@ -139,12 +150,17 @@ class QdrantStore(Store):
 
     def label(self, source: str, metadata: Mapping[str, Any]) -> None:
         """Set metadata of all pages of a source file."""
+        about = self.known()
         columns = self._widened([metadata])
-        self._ask("update_collection", metadata=_described(self.known(), columns))
+        self._ask("update_collection", metadata=_described(about, columns))
         self._columns = columns
         which = models.Filter(must=[_is("source", source)])
         values = {name: plain(value) for name, value in metadata.items()}
         self._ask("set_payload", values, which, key="metadata", wait=True)
+
+    def moved(self, source: str, root: str) -> None:
+        """Note that a source file is in another folder now."""
+        self._ask("set_payload", {"root": root}, models.Filter(must=[_is("source", source)]), wait=True)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -168,11 +184,13 @@ class QdrantStore(Store):
 
     def columns(self) -> dict[str, str]:
         """The names of metadata, and the kind of each."""
+        self.refresh()
         return dict(self._columns)
 
     def sources(self) -> dict[str, Source]:
         """The files whose pages are here, by name."""
         found: dict[str, Source] = {}
+        self.refresh()
         if self.about is None:
             return found
         for point in self._scroll(None, ["id", "source", "hash", "root", "pages", "metadata"], False):
@@ -192,7 +210,7 @@ class QdrantStore(Store):
             pages += 1
             sources.add(point.payload["source"])
         vectors = sums["rows"] * about.dimension * np.dtype(about.dtype).itemsize
-        return facts_of(about, pages, len(sources), **sums, vectors=vectors, total=None)
+        return facts_of(about, self._columns, pages=pages, files=len(sources), **sums, vectors=vectors, total=None)
 
     def _scroll(self, passing: models.Filter | None, payload: Any, vectors: Any) -> Iterator[Any]:
         place: Any = None
@@ -243,7 +261,7 @@ class QdrantStore(Store):
                 reason: Exception = error
             except UnexpectedResponse as error:
                 if error.status_code is not None and error.status_code < 500 and error.status_code != 429:
-                    raise BadInput(f"Qdrant refused: {error}") from None
+                    raise BadInput(f"Qdrant refused: {' '.join(str(error).split())}") from None
                 reason = error
             if wait is None:
                 raise BadFile(f"Qdrant did not answer in {TRIES} tries: {reason}")

@@ -11,13 +11,17 @@ from adamerge.errors import AdamergeError, BadInput, Damaged
 
 T = TypeVar("T")
 SCAN = 256  # pages read at a time
+LANCE = (ValueError, RuntimeError, OSError)  # what LanceDB raises
 TRIES = 5  # of a read, when the version it reads is compacted away under it
 
 
 def scan(table: Any, columns: Sequence[str], where: str = "") -> Iterator[pa.RecordBatch]:
     """Batches of some columns of the rows that pass a filter."""
-    query = table.search().where(where) if where else table.search()
-    yield from query.select(list(columns)).limit(None).to_batches(SCAN)
+    try:
+        query = table.search().where(where) if where else table.search()
+        yield from query.select(list(columns)).limit(None).to_batches(SCAN)
+    except LANCE as error:
+        raise unreadable(error) from None
 
 
 def read(table: Any, columns: Sequence[str], where: str = "") -> pa.Table:
@@ -31,10 +35,11 @@ def check_filter(table: Any, where: str, names: Sequence[str]) -> None:
     if not where:
         return
     try:
-        table.search().where(where).select(["id"]).limit(1).to_arrow()
-    except (ValueError, RuntimeError, OSError) as error:
-        reason = re.sub(r",? \S+\.rs:\d+:\d+", "", str(error).splitlines()[0].split(" Valid fields")[0]).rstrip(".")
-        raise BadInput(f"the filter {where!r} cannot be applied: {reason}; it can use {', '.join(names)}") from None
+        again(lambda: table.search().where(where).select(["id"]).limit(1).to_arrow())
+    except LANCE as error:
+        raise BadInput(
+            f"the filter {where!r} cannot be applied: {plain(error)}; it can use {', '.join(names)}"
+        ) from None
 
 
 def flat(batch: pa.RecordBatch) -> tuple[Any, Any, Any, Any]:
@@ -59,13 +64,31 @@ def quoted(text: str) -> str:
 
 
 def retried(read: Callable[[], T]) -> T:
-    """What `read` returns; read again if a compaction removed what it was reading."""
-    for last in (False,) * (TRIES - 1) + (True,):
+    """What `read` returns; read again if a compaction removed what it was reading; Damaged if that is no help."""
+    try:
+        return again(read)
+    except AdamergeError:
+        raise
+    except LANCE as error:
+        raise unreadable(error) from None
+
+
+def again(read: Callable[[], T]) -> T:
+    """What `read` returns, after some tries if something was not found."""
+    for _ in range(TRIES - 1):
         try:
             return read()
-        except AdamergeError:
-            raise
-        except (ValueError, RuntimeError, OSError) as error:
-            if last or "not found" not in str(error).lower():
-                raise Damaged(f"the store cannot be read: {error}") from None
-    raise AssertionError
+        except LANCE as error:
+            if "not found" not in str(error).lower():
+                raise
+    return read()
+
+
+def unreadable(error: Exception) -> Damaged:
+    """The error for a table that LanceDB cannot read."""
+    return Damaged(f"the store cannot be read ({plain(error)}): restore it, or index into another one")
+
+
+def plain(error: Exception) -> str:
+    """What LanceDB says, without where in its own code it says so."""
+    return re.sub(r",? \S+\.rs:\d+(:\d+)?", "", str(error).splitlines()[0].split(" Valid fields")[0]).rstrip(". ")
