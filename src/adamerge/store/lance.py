@@ -147,7 +147,8 @@ class LanceStore(Store):
     def _put(self, rows: pa.Table, new: pa.Schema, about: About) -> None:
         if self._table is None:  # with its first pages, so that there never is a store without any
             rows = rows.replace_schema_metadata({KEY: json.dumps(about.json())})
-            self._table = self._connect().create_table(TABLE, rows, mode="overwrite")  # of what was never finished
+            left = not self._remote and (Path(self.path) / f"{TABLE}.lance").exists()  # by a process that was killed
+            self._table = self._connect().create_table(TABLE, rows, mode="overwrite" if left else "create")
             return
         if len(new):
             self._table.add_columns(new)
