@@ -295,7 +295,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     with pytest.raises(BadFile, match="is not empty and holds no vectors"):
         am.write_vectors(tmp_path, [random_page(4)])
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
-    with pytest.raises(BadFile, match="is a file; vectors are written to a folder"):
+    with pytest.raises(BadFile, match="is a file, and a folder is written here"):
         am.write_vectors(tmp_path / "thesis.txt", [random_page(4)])
 
 

@@ -27,9 +27,7 @@ def maxsim(
     Page p has the rows begins[p] .. ends[p] of vectors (rows, d) in float32, float16, or int8 with a scale per row.
     Without padding, so that a best match may be negative. A page without rows scores -inf.
     """
-    query = checked(query, vectors.shape[1])
-    bounds = np.array([0, len(query)], np.int64)
-    scores: Floats = kernels.maxsim(query, bounds, vectors, scales, begins, ends, threads or cores())[0]
+    scores: Floats = maxsim_all([query], vectors, begins, ends, scales, threads)[0]
     return scores
 
 

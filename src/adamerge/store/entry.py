@@ -9,8 +9,9 @@ from uuid import uuid4
 
 import numpy as np
 
+from adamerge.arrays import Floats
 from adamerge.errors import BadInput, Mixture
-from adamerge.types import Compressed, Page, Word
+from adamerge.types import NAN, Compressed, Cut, Page, Word
 
 DTYPES = ("float16", "float32", "int8")
 VERSION = 1
@@ -84,6 +85,48 @@ class About:
                 f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the store {self.dimension}: "
                 "another encoder made it; use another store"
             )
+
+
+def row_of(entry: Entry) -> dict[str, Any]:
+    """What every database keeps in plain columns: all but vectors, places, words and picture."""
+    page = entry.page
+    return {
+        "id": entry.id,
+        "source": entry.source,
+        "number": entry.number,
+        "pages": entry.pages,
+        "root": entry.root,
+        "hash": entry.hash,
+        "patches": len(page.groups),
+        "rows": len(page.stored),
+        "extra": 0 if page.extra is None else len(page.extra),
+        "groups": page.groups.tolist(),
+        "grid": page.grid,
+        "merges": page.cut.merges,
+        "theta": page.cut.theta,
+        "gap": page.cut.gap,
+        "words": [word.text for word in entry.words],
+    }
+
+
+def entry_of(
+    row: Mapping[str, Any], stored: Floats, boxes: Floats | None, word_boxes: Any, method: str, **more: Any
+) -> Entry:
+    """The entry of a row; `stored` are its groups and then its extra rows, `more` its picture and metadata."""
+    m = len(stored) - row["extra"]
+    page = Compressed(
+        stored[:m],
+        np.array(row["groups"], np.int32),
+        stored[m:] if row["extra"] else None,
+        Cut(row["merges"], *(NAN if row[name] is None else row[name] for name in ("theta", "gap"))),
+        method,
+        tuple(row["grid"]) if row["grid"] else None,
+        boxes,
+        row["id"],
+    )
+    words = tuple(Word(text, tuple(box)) for text, box in zip(row["words"], word_boxes, strict=True))
+    about = {name: row[name] for name in ("source", "number", "pages", "root", "hash")}
+    return Entry(page, words=words, **about, **more)
 
 
 def as_entry(given: Entry | Compressed) -> Entry:

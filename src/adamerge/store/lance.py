@@ -5,7 +5,6 @@ results, and a scan of float16 costs more than our kernel's. Every write is one 
 not at all, and a process that is killed leaves nothing half done.
 """
 
-import fcntl
 import json
 import os
 import time
@@ -31,6 +30,7 @@ from adamerge.store.entry import About, Entry
 from adamerge.store.metadata import columns_of
 from adamerge.store.rows import LANCE, again, among, check_filter, flat, plain, quoted, read, retried, scan, unreadable
 from adamerge.store.schema import fields_of, metadata_of, schema_of, to_entries, to_table, vectors_of
+from adamerge.vectors.lock import locked
 
 TABLE = "pages"
 KEY = b"adamerge"  # of the schema's metadata, which holds `about`
@@ -122,7 +122,7 @@ class LanceStore(Store):
         """Become the one writer, and learn what is there; the system takes the lock back even after kill -9."""
         if self._lock is not None:
             return
-        self._lock = -1 if self._remote else _locked(Path(self.path))  # a bucket has none: LanceDB notices two writers
+        self._lock = -1 if self._remote else locked(Path(self.path))  # a bucket has none: LanceDB notices two writers
         self.refresh()
         self._ids: set[str] = set()
         self._clock = 0
@@ -225,7 +225,9 @@ class LanceStore(Store):
                 self.compact()
         finally:
             if self._lock >= 0:
-                _unlocked(Path(self.path), self._lock)
+                if not any(Path(self.path).iterdir()):
+                    Path(self.path).rmdir()  # nothing was written
+                os.close(self._lock)
             self._lock = None
 
     # ------------------------------------------------------------------------------------------------- reading
@@ -364,25 +366,3 @@ def is_table(path: str | Path) -> bool:
 def _width(about: About) -> int:
     """Bytes of one stored vector."""
     return about.dimension * np.dtype(about.dtype).itemsize + (4 if about.dtype == "int8" else 0)
-
-
-def _locked(path: Path) -> int:
-    """A lock on the folder of the store."""
-    if path.exists() and not path.is_dir():
-        raise BadFile(f"{path} is a file; a store is a folder")
-    path.mkdir(parents=True, exist_ok=True)
-    lock = os.open(path / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise Mixture(f"another process is writing to {path}: wait for it, or use another store") from None
-    return lock
-
-
-def _unlocked(path: Path, lock: int) -> None:
-    """Let the next writer in; a folder in which nothing was written goes."""
-    if {file.name for file in path.glob("*")} == {".lock"}:
-        (path / ".lock").unlink()
-        path.rmdir()
-    os.close(lock)

@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adamerge import kernels
-from adamerge.store.entry import About, Entry
-from adamerge.types import Compressed, Cut, Word
+from adamerge.store.entry import About, Entry, entry_of, row_of
+from adamerge.types import Compressed
 from adamerge.vectors.columns import cast
 
 HALF = pa.float16()
@@ -87,7 +87,8 @@ def to_table(entries: Sequence[Entry], about: About, schema: pa.Schema, written:
         "boxes": _matrices([_halves(e.page.boxes) for e in entries], BOXES),
         "word_boxes": _matrices([_halves([w.box for w in e.words]) for e in entries], BOXES),
     }
-    rows = [_plain(entry, written) | dict(entry.metadata) for entry in entries]
+    plain = {"written": written}
+    rows = [row_of(e) | plain | {"thumbnail": e.thumbnail} | dict(e.metadata) for e in entries]
     for field in schema:
         if field.name not in columns:
             columns[field.name] = pa.array([row.get(field.name) for row in rows], field.type)
@@ -97,31 +98,15 @@ def to_table(entries: Sequence[Entry], about: About, schema: pa.Schema, written:
 def to_entries(batch: pa.RecordBatch, about: About, metadata: Iterable[str]) -> Iterator[Entry]:
     """The entries of a batch with every column."""
     for i, row in enumerate(batch.drop_columns(["vectors", "scales", "boxes", "word_boxes", "mean"]).to_pylist()):
-        stored = restored(*vectors_of(batch, i))
-        m = len(stored) - row["extra"]
         boxes, word_boxes = (matrix_of(batch.column(name), i) for name in ("boxes", "word_boxes"))
-        page = Compressed(
-            stored[:m],
-            np.array(row["groups"], np.int32),
-            stored[m:] if row["extra"] else None,
-            Cut(row["merges"], row["theta"], row["gap"]),
-            about.method,
-            tuple(row["grid"]) if row["grid"] else None,
+        yield entry_of(
+            row,
+            restored(*vectors_of(batch, i)),
             None if boxes is None else boxes.astype(np.float32),
-            row["id"],
-        )
-        places = [] if word_boxes is None else word_boxes.astype(np.float64).tolist()
-        words = tuple(Word(text, tuple(box)) for text, box in zip(row["words"], places, strict=True))
-        yield Entry(
-            page,
-            row["source"],
-            row["number"],
-            row["pages"],
-            row["root"],
-            row["hash"],
-            words,
-            row["thumbnail"],
-            {name: row[name] for name in metadata if row[name] is not None},
+            [] if word_boxes is None else word_boxes.astype(np.float64).tolist(),
+            about.method,
+            thumbnail=row["thumbnail"],
+            metadata={name: row[name] for name in metadata if row[name] is not None},
         )
 
 
@@ -146,29 +131,6 @@ def matrix_of(column: pa.ListArray, i: int) -> NDArray[Any] | None:
         return None
     matrix: NDArray[Any] = rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), rows.type.list_size)
     return matrix
-
-
-def _plain(entry: Entry, written: int) -> dict[str, Any]:
-    page = entry.page
-    return {
-        "id": entry.id,
-        "source": entry.source,
-        "number": entry.number,
-        "pages": entry.pages,
-        "root": entry.root,
-        "hash": entry.hash,
-        "written": written,
-        "patches": len(page.groups),
-        "rows": len(page.stored),
-        "extra": 0 if page.extra is None else len(page.extra),
-        "groups": page.groups,
-        "grid": page.grid,
-        "merges": page.cut.merges,
-        "theta": page.cut.theta,
-        "gap": page.cut.gap,
-        "words": [word.text for word in entry.words],
-        "thumbnail": entry.thumbnail,
-    }
 
 
 def _stored(page: Compressed, dtype: str) -> tuple[NDArray[Any], NDArray[np.float32] | None]:

@@ -7,7 +7,6 @@ A file appears under its name only when it is whole. So a shard that is there is
 as many pages as the shards hold.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ from adamerge.errors import BadFile, BadInput, Damaged, Mixture
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.columns import Array
+from adamerge.vectors.lock import locked
 from adamerge.vectors.manifest import DTYPES, NAME, Manifest, read_manifest, settle, write_manifest
 
 SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
@@ -99,7 +99,7 @@ class Writer:
         self.manifest = Manifest(dtype, method, source, dict(encoder or {}), _versions())
         self._pages: list[Any] = []
         self._bytes = 0
-        self._lock = _locked(self.path)
+        self._lock = locked(self.path)
         try:
             self.counts = _resumed(self.path, self.manifest)
         except BaseException:
@@ -297,17 +297,3 @@ def _names(path: Path) -> list[str]:
     if names != expected:
         raise Damaged(f"{path} lacks {min(set(expected) - set(names))}: copy it back, or start in another folder")
     return names
-
-
-def _locked(path: Path) -> int:
-    """A lock on the folder, which the system takes back even after kill -9."""
-    if path.exists() and not path.is_dir():
-        raise BadFile(f"{path} is a file; vectors are written to a folder")
-    path.mkdir(parents=True, exist_ok=True)
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(folder)
-        raise Mixture(f"another process is writing to {path}: wait for it, or choose another folder") from None
-    return folder
