@@ -67,8 +67,9 @@ def cliff(results: Results, methods: Sequence[str] = ()) -> Any:
         raise BadInput("no method has its gaussian(METHOD) beside it: run both")
     with _plotting() as plt:
         names = ["all", *reversed(results.datasets)]
-        size = (WIDTH, 0.9 + 0.27 * len(names) * (len(panels) + 1) // 2)
-        figure, axes = plt.subplots(-(-len(panels) // 2), min(2, len(panels)), figsize=size, sharey=True, squeeze=False)
+        lines = -(-len(panels) // 2)
+        size = (WIDTH, lines * (1.1 + 0.27 * len(names)))
+        figure, axes = plt.subplots(lines, min(2, len(panels)), figsize=size, sharey=True, squeeze=False)
         for axis, (encoder, method) in zip(axes.flat, panels, strict=False):
             _boxes(axis, results, encoder, method, names)
             axis.set_title(f"{encoder}\n{method}" if len(results.encoders) > 1 else method, loc="left", pad=14)
