@@ -27,6 +27,10 @@ bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 	$(BIN)/python benchmarks/attention.py
 	$(BIN)/python benchmarks/maxsim.py
 
+paper: $(VENV)/.paper  ## every table and figure from the committed results, into build/paper; no torch, no GPU
+	$(BIN)/adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
+	$(BIN)/python docs/write_results.py
+
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py
 
@@ -44,15 +48,22 @@ screenshots: browser  ## make the pictures of docs/ again
 clean:  ## remove what make made
 	rm -rf $(VENV) build
 
-$(VENV)/.demo: $(SOURCES)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) pip
-	$(PIP) --group build
+$(VENV)/.demo: $(VENV)/.build
 	$(PIP) --no-build-isolation -e '.[demo]'
 	@touch $@
 
+$(VENV)/.paper: $(VENV)/.build
+	$(PIP) --no-build-isolation -e '.[paper]'
+	@touch $@
+
+$(VENV)/.build: $(SOURCES)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) pip
+	$(PIP) --group build
+	@touch $@
+
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,evaluate]' --group test
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb]' --group test
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
@@ -60,4 +71,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test check bench docs browser chromium screenshots clean
+.PHONY: help demo test check bench paper docs browser chromium screenshots clean

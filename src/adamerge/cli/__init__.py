@@ -2,7 +2,7 @@
 
 import click
 
-from adamerge.cli import evaluate, info, store, vectors
+from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
 from adamerge.inspector.verb import inspect
 
@@ -34,3 +34,5 @@ for verb in (
     evaluate.evaluate,
 ):
     main.add_command(verb)
+for verb in results.VERBS:
+    evaluate.evaluate.add_command(verb)

@@ -31,7 +31,7 @@ as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object
 @click.argument("pages", nargs=-1, required=True)
 @click.option("--store", "where", required=True, help="A folder, s3://bucket/folder, or http://qdrant:6333/collection.")
 @click.option("--encoder", help="`adamerge encoders` lists them.  [default: the store's, or minilm]")
-@click.option("--method", help="`adamerge methods` lists them.  [default: the store's, or adamerge]")
+@click.option("--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]")
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]")
 @click.option("--metadata", type=click.Path(path_type=Path), help="A .csv table: source, and a column per name.")
 @click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages encoded at a time.")
@@ -59,7 +59,7 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
         made = store.about
         how = Indexing(
             encoder or (made.encoder.get("name") if made else None) or "minilm",
-            method or (made.method if made else "adamerge"),
+            method or (made.method if made else None),
             options["batch_size"],
             options["dpi"] or (made.encoder.get("dpi") if made else None) or DPI,
             options["thumbnail"],

@@ -1,6 +1,6 @@
 """ViDoRe v1, v2 and v3 by name: paths and revisions as mteb pins them, counts as they are known.
 
-A local folder of the task's name goes before the hub, so that all of it works offline. Needs the extra `evaluate`.
+A local folder of the task's name goes before the hub, so that all of it works offline. The hub needs the extra `mteb`.
 """
 
 from collections.abc import Sequence
@@ -108,7 +108,7 @@ def _mteb(task: str) -> Any:
     try:
         import mteb
     except ImportError:
-        raise missing_extra("the data of ViDoRe", "evaluate") from None
+        raise missing_extra("the data of ViDoRe", "mteb") from None
     try:
         return mteb.get_task(task)
     except KeyError:

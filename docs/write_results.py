@@ -1,0 +1,37 @@
+"""Writes the tables of docs/results.md from the committed results, and draws its figures; `make paper` runs it.
+
+A table stands between `<!-- adamerge evaluate table ... -->` and `<!-- end -->`, and is what that command prints.
+"""
+
+import re
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from adamerge.cli import main
+from adamerge.evaluate import figures, points
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "results.md"
+BLOCK = re.compile(r"(<!-- adamerge (evaluate .*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def render(text: str) -> str:
+    """The page with every table as its command prints it."""
+    return BLOCK.sub(lambda found: f"{found[1]}{printed(found[2])}{found[3]}", text)
+
+
+def printed(command: str) -> str:
+    """What a command prints, run in the root of the repository."""
+    words = [str(ROOT / word) if word.startswith("results/") else word for word in command.split()]
+    done = CliRunner().invoke(main, words, catch_exceptions=False)
+    if done.exit_code:
+        raise SystemExit(done.output)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(PAGE.read_text()))
+    results = points.load(ROOT / "results" / "books")
+    for name, draw in figures.FIGURES.items():
+        PAGE.with_name(f"{name}.svg").write_bytes(figures.render(draw(results), "svg"))

@@ -1,0 +1,128 @@
+"""The verbs on a folder of results: tables, figures, the report, and what was published."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adamerge.cli.evaluate import FOLDER
+from adamerge.evaluate import figures, points, report
+from adamerge.evaluate.compare import compare
+from adamerge.evaluate.measures import MEASURES
+from adamerge.evaluate.points import Results
+from adamerge.evaluate.table import FORMATS, Table
+from adamerge.evaluate.tables import TABLES
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+TAKES = {  # option -> tables that it means something to
+    "methods": ("controls", "theta"),
+    "ks": ("significance",),
+    "compression": ("ablation", "efficiency"),
+    "c_min": ("ablation",),
+}
+
+
+def on_results(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb that reads a folder of results, or some datasets of it, by one of the measures."""
+    folder = click.argument("folder", metavar="RESULTS", type=click.Path(path_type=Path, exists=True, file_okay=False))
+    some = click.option("--dataset", "datasets", multiple=True, help="A dataset or suite; may be given again.")
+    measure = click.option("--measure", type=click.Choice(list(MEASURES)), default=points.MEASURE, show_default=True)
+    return folder(some(measure(verb)))
+
+
+def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb that prints a table, or writes it to a file."""
+    form = click.option("--format", "form", type=click.Choice(list(FORMATS)), default="markdown", show_default=True)
+    return form(click.option("-o", "out", type=FILE, help="File to write, instead of printing.")(verb))
+
+
+@click.command("table")
+@click.argument("name", metavar="TABLE", type=click.Choice(list(TABLES)))
+@on_results
+@in_formats
+@click.option("--method", "methods", multiple=True, help="Of controls and theta: the methods to show.")
+@click.option("--k", "ks", multiple=True, help="Of significance: the k to show.")
+@click.option("--compression", type=click.FloatRange(0, 1), help="Of ablation and efficiency: where.  [default: 0.81]")
+@click.option("--c-min", help="Of ablation: the floor.  [default: 0.7]")
+def make_table(name: str, form: str, out: Path | None, **options: Any) -> None:
+    """Print a table of a folder of results.
+
+    Tables are frontier, significance, ablation, controls, theta, efficiency, unit and sequence.
+
+    \b
+    adamerge evaluate table significance results/books --k=-0.25
+    adamerge evaluate table ablation results/books --compression 0.6 --format latex -o ablation.tex
+    """  # noqa: D301 (click reads the backslash)
+    results = _load(options)
+    chosen = {option: value for option, value in options.items() if value}
+    for option in chosen:
+        if name not in TAKES[option]:
+            raise click.UsageError(f"{name} does not take --{option.rstrip('s').replace('_', '-')}")
+    _print(TABLES[name](results, **chosen), form, out)
+
+
+@click.command("figure")
+@click.argument("name", metavar="FIGURE", type=click.Choice(list(figures.FIGURES)))
+@on_results
+@click.option("-o", "out", required=True, type=FILE, help="File to write, .svg or .png.")
+def make_figure(name: str, out: Path, **options: Any) -> None:
+    """Draw a figure of a folder of results: frontier, frontier-unit (groups of unit length), cliff.
+
+    \b
+    adamerge evaluate figure frontier results/books -o frontier.svg
+    """  # noqa: D301 (click reads the backslash)
+    kind = out.suffix.removeprefix(".").lower()
+    if kind not in figures.KINDS:
+        raise click.UsageError(f"a figure is written as .svg or .png, not as {out.name}")
+    report.write(out, figures.render(figures.FIGURES[name](_load(options)), kind))
+
+
+@click.command("report")
+@on_results
+@click.option("-o", "out", required=True, type=FILE, help="HTML file to write.")
+@click.option("--parts", type=FOLDER, help="Folder for every table and figure as files of their own, too.")
+def make_report(out: Path, parts: Path | None, **options: Any) -> None:
+    """Write every table and figure of a folder of results as one HTML page that needs nothing else.
+
+    \b
+    adamerge evaluate report results/books -o report.html
+    adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
+    """  # noqa: D301 (click reads the backslash)
+    results = _load(options)
+    made = report.tables(results)
+    for path in report.write_parts(results, made, parts) if parts else ():
+        click.echo(path)
+    report.write_page(results, made, out)
+    click.echo(out)
+
+
+@click.command("compare")
+@on_results
+@in_formats
+def compare_results(form: str, out: Path | None, **options: Any) -> None:
+    """Set results beside published numbers, and say which come back within the known drift.
+
+    \b
+    adamerge evaluate compare results
+    """  # noqa: D301 (click reads the backslash)
+    _print(compare(_load(options)), form, out)
+
+
+def _load(options: dict[str, Any]) -> Results:
+    """The results that the options ask for; other options are left."""
+    results = points.load(options.pop("folder"), options.pop("datasets"), options.pop("measure"))
+    if results.left_out:
+        click.echo(f"adamerge: left out: {len(results.left_out)} methods without a cell for every dataset", err=True)
+    return results
+
+
+def _print(table: Table, form: str, out: Path | None) -> None:
+    text = FORMATS[form][1](table)
+    if out:
+        report.write(out, text.encode())
+    else:
+        click.echo(text, nl=False)
+
+
+VERBS = (make_table, make_figure, make_report, compare_results)

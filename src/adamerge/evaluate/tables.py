@@ -1,0 +1,221 @@
+"""Every table of the evaluation, by name. Each is a function of results and of few options, and leaves a Table."""
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from adamerge.errors import BadInput
+from adamerge.evaluate.controls import ALONE
+from adamerge.evaluate.frontier import frontier
+from adamerge.evaluate.points import Parts, Results, put_together, take_apart
+from adamerge.evaluate.significance import controls, significance
+from adamerge.evaluate.table import Table, Value, columns, table
+
+COMPRESSION = 0.81  # where the paper compares
+FLOOR = "0.7"
+
+
+def ablation(results: Results, compression: float = COMPRESSION, c_min: str = FLOOR) -> Table:
+    """The 2x2 of cut and centroid, at the k that brings AdaMerge nearest to a compression, as printed and unit.
+
+    A fixed cut is PtM with the m whose compression is nearest; merge-total() is PtM at AdaMerge's own total.
+    """
+    rows: list[list[Value]] = []
+    for encoder in results.encoders:
+        for unit in (False, True):
+            base = _nearest(results, encoder, _adaptive(results, encoder, c_min, unit), compression)
+            rows += _two_by_two(results, encoder, base) if base else []
+    head = columns("encoder", "unit", "cut", "centroid", "method", ("compression", ".1%"), (results.measure, ".4f"))
+    note = (
+        f"Mean over {len(results.datasets)} datasets, at the k nearest to {compression:.0%} compression with "
+        f"c_min={c_min}. merge-total(M) is PtM with the m that gives M's total."
+    )
+    return table("The two parts of AdaMerge", note, [*head, *columns(("gain", "+.4f"))], rows)
+
+
+def theta(results: Results, methods: Sequence[str] = ()) -> Table:
+    """Where pages are cut, beside the same on structureless pages: medians and spread per dataset and over all."""
+    rows: list[list[Value]] = []
+    for encoder in results.encoders:
+        for method in methods or controlled_by_gaussian(results, encoder):
+            if (encoder, f"gaussian({method})") not in results.cells or (encoder, method) not in results.cells:
+                raise BadInput(f"no results of {method} and gaussian({method}) for {encoder}: run both, or ask another")
+            rows += _cuts(results, encoder, method)
+    one = (("pages cut", ".0%"), ("median", ".3f"), ("sd", ".3f"), ("compression", ".1%"))
+    other = tuple((f"Gaussian {name}", form) for name, form in one)
+    note = (
+        "Theta is the cosine of the last merge made. Gaussian: each page's patches replaced by a draw with the same "
+        "mean and covariance, so without structure; its attention is the page's own."
+    )
+    head = columns("encoder", "method", "dataset", ("pages", ",d"), *one, *other)
+    return table("Where pages are cut, and where pages without structure are", note, head, rows)
+
+
+def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
+    """What each series costs at its configuration nearest to a compression: time, bytes, and the measure."""
+    rows: list[list[Value]] = []
+    for encoder in results.encoders:
+        for methods in _by_series(results, encoder).values():
+            method = _nearest(results, encoder, methods, compression)
+            if method:
+                rows.append([encoder, method, *_costs(results, encoder, method)])
+    head = columns("encoder", "method", ("compression", ".1%"), ("with extra", ".1%"), ("bytes a page", ",.0f"))
+    machines = sorted({cell.machine for cells in results.cells.values() for cell in cells})
+    note = (
+        f"The configuration of each series nearest to {compression:.0%}. Bytes in float16, extra rows included; time "
+        f"of one thread, without encoding ({', '.join(machines)}). Means over datasets; bytes and time over pages."
+    )
+    head += columns(("ms a page", ".2f"), (results.measure, ".4f"))
+    return table("What compression costs", note, head, rows)
+
+
+def unit(results: Results) -> Table:
+    """What scaling groups to unit length is worth, over all pairs that differ in nothing else."""
+    rows: list[list[Value]] = []
+    for encoder in results.encoders:
+        gains: dict[str, list[float]] = {}
+        for method, parts in results.methods(encoder):
+            plain = put_together(parts.name, {k: v for k, v in parts.options.items() if k != "unit"})
+            if not parts.control and "unit" in parts.options and results.has(encoder, plain):
+                gains.setdefault(parts.name, []).append(results.mean(encoder, method) - results.mean(encoder, plain))
+        rows += [[encoder, name, len(some), fmean(some), min(some), max(some)] for name, some in sorted(gains.items())]
+    head = columns("encoder", "method", ("pairs", "d"), ("mean gain", "+.4f"), ("least", "+.4f"), ("most", "+.4f"))
+    return table("What unit length is worth", f"Gains of {results.measure}, averaged over datasets.", head, rows)
+
+
+def sequence(results: Results) -> Table:
+    """The three readings of the merge-cosine sequence, side by side."""
+    rows: list[list[Value]] = []
+    for encoder in results.encoders:
+        for method, parts in results.methods(encoder):
+            if not parts.control and "sequence" not in parts.options and _readings(results, encoder, parts):
+                for name, variant in [("running-min", method), *_readings(results, encoder, parts)]:
+                    rows.append(
+                        [encoder, method, name, *results.point(encoder, variant), _median(results, encoder, variant)]
+                    )
+    head = columns("encoder", "method", "sequence", ("compression", ".1%"), (results.measure, ".4f"), ("theta", ".3f"))
+    return table(
+        "Three readings of the sequence", "Means over datasets; theta is the median over all pages.", head, rows
+    )
+
+
+TABLES: dict[str, Callable[[Results], Table]] = {
+    "frontier": frontier,
+    "significance": significance,
+    "ablation": ablation,
+    "controls": controls,
+    "theta": theta,
+    "efficiency": efficiency,
+    "unit": unit,
+    "sequence": sequence,
+}
+
+
+def controlled_by_gaussian(results: Results, encoder: str) -> list[str]:
+    """Methods whose cuts were also made on structureless pages."""
+    names = [m for e, m in results.cells if e == encoder and m.startswith("gaussian(")]
+    found = (name.removeprefix("gaussian(").removesuffix(")") for name in names)
+    return sorted(method for method in found if (encoder, method) in results.cells)
+
+
+def thetas(results: Results, encoder: str, method: str) -> dict[str, list[float]]:
+    """The cuts of every dataset's pages; pages without a merge have none."""
+    return {c.dataset: [t for t in c.theta if t is not None] for c in results.cells[encoder, method]}
+
+
+def _adaptive(results: Results, encoder: str, c_min: str, unit: bool) -> list[str]:
+    """AdaMerge over k, where its twin with a plain mean is there too."""
+    words = {"unit": "true"} if unit else {}
+    every = (m for m, p in results.methods(encoder) if not p.control and p.name == "adamerge" and p.words() == words)
+    floored = [m for m in every if take_apart(m).options["c_min"] == c_min]
+    return [m for m in floored if results.has(encoder, m.replace("adamerge", "adamerge-mean"))]
+
+
+def _two_by_two(results: Results, encoder: str, full: str) -> Iterator[list[Value]]:
+    mean = full.replace("adamerge", "adamerge-mean")
+    size = results.compression(encoder, full) or 0.0
+    fixed = [
+        _nearest(results, encoder, _fixed(results, encoder, *pair), size)
+        for pair in (("ptm", mean), ("ptm-attn", full))
+    ]
+    said = "yes" if "unit" in take_apart(full).options else "no"
+    named = zip(("fixed", "fixed", "cliff", "cliff"), ("mean", "attention") * 2, [*fixed, mean, full], strict=True)
+    first = None
+    for cut, centroid, method in named:
+        if method:
+            there, value = results.point(encoder, method)
+            first = value if first is None else first
+            yield [encoder, said, cut, centroid, method, there, value, value - first]
+
+
+def _fixed(results: Results, encoder: str, name: str, like: str) -> list[str]:
+    """PtM at the same k and words, over m, and at the total of `like` itself."""
+    wanted = take_apart(like)
+    rest = {k: v for k, v in wanted.options.items() if k != "c_min"}
+    found = [m for m, p in results.methods(encoder) if not p.control and p.name == name]
+    found = [m for m in found if {k: v for k, v in take_apart(m).options.items() if k != "m"} == rest]
+    return found + [m for m in (f"merge-total({like})",) if results.has(encoder, m)]
+
+
+def _nearest(results: Results, encoder: str, methods: Sequence[str], compression: float) -> str | None:
+    return min(methods, key=lambda m: abs((results.compression(encoder, m) or 0.0) - compression), default=None)
+
+
+def _cuts(results: Results, encoder: str, method: str) -> Iterator[list[Value]]:
+    real, drawn = (results.cells[encoder, name] for name in (method, f"gaussian({method})"))
+    for dataset, mine, other in zip(results.datasets, real, drawn, strict=True):
+        yield [
+            encoder,
+            method,
+            dataset,
+            mine.pages,
+            *_spread([mine.theta]),
+            mine.compression,
+            *_spread([other.theta]),
+            other.compression,
+        ]
+    pages = sum(cell.pages for cell in real)
+    ends = [[*_spread([c.theta for c in some]), fmean(c.compression for c in some)] for some in (real, drawn)]
+    yield [encoder, method, "all", pages, *ends[0], *ends[1]]
+
+
+def _spread(thetas: Sequence[Sequence[float | None]]) -> tuple[float, Value, Value]:
+    """Share of pages with a cut, and median and standard deviation of their theta."""
+    every = [value for some in thetas for value in some]
+    there = [value for value in every if value is not None]
+    if not there:
+        return 0.0, None, None
+    return len(there) / len(every), float(np.median(there)), float(np.std(there, ddof=1)) if len(there) > 1 else None
+
+
+def _by_series(results: Results, encoder: str) -> dict[str, list[str]]:
+    """Methods by name and words; all floors are one series."""
+    found: dict[str, list[str]] = {}
+    for method, parts in results.methods(encoder):
+        if not parts.control and parts.name not in ALONE:
+            found.setdefault(put_together(parts.name, parts.words()), []).append(method)
+    return dict(sorted(found.items()))
+
+
+def _costs(results: Results, encoder: str, method: str) -> list[Value]:
+    cells = results.cells[encoder, method]
+    pages = sum(cell.pages for cell in cells)
+    times = [cell.ms * cell.pages for cell in cells if cell.ms is not None]
+    small = sum(cell.bytes for cell in cells) / pages
+    ms = sum(times) / pages if len(times) == len(cells) else None
+    sizes = [fmean(cell.compression for cell in cells), fmean(cell.compression_of_all for cell in cells)]
+    return [*sizes, small, ms, results.mean(encoder, method)]
+
+
+def _readings(results: Results, encoder: str, parts: Parts) -> list[tuple[str, str]]:
+    """The other readings of a method that were run: name, method."""
+    unit = {k: v for k, v in parts.options.items() if k == "unit"}
+    rest = {k: v for k, v in parts.options.items() if k != "unit"}
+    found = [(name, put_together(parts.name, rest | {"sequence": name} | unit)) for name in ("height", "raw")]
+    return [(name, method) for name, method in found if results.has(encoder, method)]
+
+
+def _median(results: Results, encoder: str, method: str) -> float | None:
+    every = [value for some in thetas(results, encoder, method).values() for value in some]
+    return float(np.median(every)) if every else None

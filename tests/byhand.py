@@ -1,0 +1,68 @@
+"""A folder of results by hand, small enough to check every number of a table on paper."""
+
+from adamerge.evaluate.datasets import Dataset
+from adamerge.evaluate.results import Cell, write_cell, write_dataset
+
+
+def cell(folder, method, stored, values, theta=(), encoder="e", dataset="a", ms=1.0, patches=1000):
+    """A cell of 10 pages with 100 patches of 8 dimensions each; a number is that of all four queries."""
+    values = [values] * 4 if isinstance(values, float) else list(values)
+    measures = {"nDCG@5": values, "MRR": [value / 2 for value in values]} if values else {}
+    made = {"encoder": "r1", "adamerge": "0.1.0"}
+    write_cell(
+        folder,
+        Cell(
+            encoder,
+            dataset,
+            method,
+            measures,
+            10,
+            patches,
+            stored,
+            0,
+            8,
+            list(theta),
+            list(theta),
+            ms,
+            made,
+            "a machine",
+        ),
+    )
+
+
+def both(folder, method, stored, a, b, **more):
+    """The same method on datasets a and b."""
+    cell(folder, method, stored, a, dataset="a", **more)
+    cell(folder, method, stored, b, dataset="b", **more)
+
+
+def datasets(folder, *names):
+    for name in names:
+        queries = {f"q{i}": f"query {i}" for i in range(4)}
+        pages = tuple(f"p{i}" for i in range(10))
+        write_dataset(
+            folder, Dataset(name, pages, queries, {q: {"p0": 1} for q in queries}, lambda _: iter(()), source="s1")
+        )
+
+
+def make(folder):
+    """Two datasets, and one point or two of every method that the paper names."""
+    datasets(folder, "a", "b")
+    both(folder, "identity", 1000, 0.9, 0.7)
+    both(folder, "docpruner:k=0", 400, 0.6, 0.6)
+    both(folder, "sem-cluster:m=2", 500, 0.7, 0.6)
+    both(folder, "sem-cluster:m=2,unit=true", 500, 0.8, 0.6)
+    both(folder, "ptm:k=0,m=2", 500, 0.8, 0.4)
+    both(folder, "ptm:k=0,m=4", 250, 0.6, 0.5)
+    both(folder, "ptm:k=0,m=6", 180, 0.5, 0.5, ms=3.0)
+    both(folder, "ptm-attn:k=0,m=6", 180, 0.54, 0.5)
+    both(folder, "adamerge-mean:k=0,c_min=0.7", 200, 0.8, 0.6)
+    both(folder, "adamerge:k=0,c_min=0.7", 200, 0.9, 0.7, theta=[0.8] * 5 + [0.9] * 5)
+    both(folder, "adamerge:k=0,c_min=0.7,sequence=raw", 100, 0.5, 0.5, theta=[0.95] * 10)
+    both(folder, "adamerge:k=0,c_min=0.7,cut=floor", 190, 0.8, 0.7, theta=[0.71] * 10)
+    both(folder, "gaussian(adamerge:k=0,c_min=0.7)", 500, (), (), theta=[0.75] * 4 + [None] * 6, ms=None)
+    both(folder, "random(adamerge:k=0,c_min=0.7)", 200, 0.3, 0.3, ms=None)
+    both(folder, "merge-total(adamerge:k=0,c_min=0.7)", 200, 0.8, 0.7, ms=None)
+    both(folder, "mean-vector", 10, 0.2, 0.2, ms=None)
+    both(folder, "bm25", 0, 0.4, 0.4, ms=None, patches=0)
+    return folder
