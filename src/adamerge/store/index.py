@@ -59,7 +59,7 @@ def survey(paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Map
     files = []
     for path, source in find_files(paths):
         root = path.absolute().parents[len(Path(source).parts) - 1].as_posix()
-        hash, known = _hash(path), there.get(source)
+        hash, known = hash_of(path), there.get(source)
         if known and known.root != root and hash not in known.ids.values():
             raise Mixture(
                 f"the store holds another '{source}', of {known.root or 'an unknown folder'}: give the folder that "
@@ -144,6 +144,7 @@ def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> I
             yield from source.ids
 
 
-def _hash(path: Path) -> str:
+def hash_of(path: Path) -> str:
+    """The sha256 of a file, by which a store tells whether it has changed."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
