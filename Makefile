@@ -52,7 +52,7 @@ $(VENV)/.demo: $(SOURCES)
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,evaluate]' --group test
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,evaluate,serve]' --group test
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
