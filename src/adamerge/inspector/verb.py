@@ -46,7 +46,7 @@ def inspect(
 ) -> None:
     """Show what a method does to one PAGE, as one HTML file that needs nothing else.
 
-    PAGE is a page of a PDF (report.pdf#3), an image, a page of a store (STORE:ID, if its file is still where it was), or
+    PAGE is a page of a PDF (report.pdf#3), an image, a page of a store (STORE:ID, if its file is where it was), or
     a page of a folder or file of vectors (vectors#ID) with --image for its picture. The file has the page with its
     attention, what was pruned and what was grouped, the curve with the cut, and what queries lose; c_min, k and the cut
     can be moved in it.

@@ -49,6 +49,8 @@ class Library:
         self._encoded: Callable[[str], tuple[Floats, list[str]]] = lru_cache(512)(self._encode)
         self._limiter: anyio.CapacityLimiter | None = None
         self._facts: tuple[float, dict[str, Any]] = (-FRESH, {})
+        if self.encoder is not None:  # the first search reads the vectors: let nobody wait for it
+            self.search(Question("first", 1))
 
     async def aside(self, work: Callable[[], T]) -> T:
         """Do something in a thread of our own, so that neither uploads nor pictures wait for searches."""

@@ -38,5 +38,9 @@ def of_query(tokens: Sequence[str]) -> list[Asked]:
 
 
 def distinct(words: Iterable[str], limit: int) -> list[str]:
-    """The first few words that differ."""
-    return list(dict.fromkeys(words))[:limit]
+    """The first few words that differ by more than case and what stands around them."""
+    found: dict[str, str] = {}
+    for word in words:
+        bare = word.strip(".,;:!?()[]\"'“”‘’") or word
+        found.setdefault(bare.casefold(), bare)
+    return list(found.values())[:limit]
