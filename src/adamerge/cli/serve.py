@@ -56,6 +56,7 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
         app, settings.host, settings.port, log_level="warning", server_header=False, timeout_graceful_shutdown=5
     )
     socket = config.bind_socket()
+    socket.listen(2048)  # from now on nobody is turned away, though it takes a moment until they are answered
     port = socket.getsockname()[1]
     shown = "localhost" if is_loopback(settings.host) else settings.host
     click.echo(f"http://{shown}:{port}  {settings.title}; Ctrl-C stops it")

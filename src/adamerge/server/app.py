@@ -40,6 +40,7 @@ def make_app(settings: Settings, library: Library) -> Starlette:
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
+        viewer.warm()
         if folder and jobs:
             sweep(folder)
             jobs.listeners.append(ended)

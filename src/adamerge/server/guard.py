@@ -22,7 +22,7 @@ POLICY = (
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -98,8 +98,8 @@ def pass_of(token: str) -> str:
 def same_origin(request: Request) -> bool:
     """Whether a browser says that one of our own pages asks; a program, which says nothing, is no browser."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    if site is not None and site != "same-origin":
-        return False
+    if site is not None:
+        return site == "same-origin"
     host = request.headers.get("host", "")
     return origin is None or origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
 

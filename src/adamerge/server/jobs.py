@@ -4,6 +4,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
@@ -77,7 +78,8 @@ class Jobs:
     def close(self) -> None:
         """End the worker and the thread."""
         self.worker.close()
-        self._files.put(None)
+        with suppress(queue.Full):  # then the thread finds out by itself: every task fails
+            self._files.put_nowait(None)
         self._thread.join(timeout=5)
 
     def _run(self) -> None:

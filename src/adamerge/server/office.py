@@ -41,6 +41,11 @@ class Worker:
             raise BadInput(answer["error"])
         return answer
 
+    def warm(self) -> None:
+        """Start the process, so that the first task need not wait for it."""
+        with self._turn:
+            self._running()
+
     def close(self) -> None:
         """End the process; a task it is at fails."""
         self._closed = True
