@@ -63,7 +63,7 @@ $(VENV)/.build: $(SOURCES)
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb]' --group test
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve]' --group test
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 

@@ -27,7 +27,12 @@ class Light:
         return [self._page(page) for page in pages]
 
     def encode_queries(self, texts):
+        if empty := [text for text in texts if not text.split()]:
+            raise BadInput(f"a query needs words, got {empty[0]!r}")
         return [np.array([of_word(word) for word in text.split()]) for text in texts]
+
+    def query_tokens(self, texts):
+        return [text.split() for text in texts]
 
     def _page(self, page):
         if not page.words:

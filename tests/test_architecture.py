@@ -26,6 +26,7 @@ LAYERS = [
     "store",
     "evaluate",
     "inspector",
+    "server",
     "adapters",
     "cli",
 ]

@@ -10,7 +10,8 @@ AdamergeError
 ├── BadFile             a file or folder that cannot be read as vectors          (ValueError)
 │   └── Damaged         a shard or manifest that was whole once
 ├── Mixture             pages of one kind offered to a folder of another         (ValueError)
-└── PageFailed          a method of somebody else's failed on a page             (RuntimeError)
+├── PageFailed          a method of somebody else's failed on a page             (RuntimeError)
+└── WorkerLost          a worker of the server ended before its task was done    (RuntimeError)
 """
 
 
@@ -56,6 +57,10 @@ class Mixture(AdamergeError, ValueError):
 
 class PageFailed(AdamergeError, RuntimeError):
     """A method of somebody else's failed on a page."""
+
+
+class WorkerLost(AdamergeError, RuntimeError):
+    """A worker of the server ended, or was ended, before its task was done."""
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:

@@ -4,6 +4,7 @@ import click
 
 from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
+from adamerge.cli.serve import serve
 from adamerge.inspector.verb import inspect
 
 
@@ -30,6 +31,7 @@ for verb in (
     store.copy,
     info.info,
     inspect,
+    serve,
     evaluate.dataset,
     evaluate.evaluate,
 ):

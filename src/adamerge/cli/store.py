@@ -118,7 +118,7 @@ def search(where: str, query: str, k: int, passing: str, exact: bool, memory: st
     """  # noqa: D301 (click reads the backslash)
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    with _existing(where, memory=memory) as store:
+    with existing(where, memory=memory) as store:
         found = store.search(query, k, passing, exact=exact)
     if as_json:
         for hit in found:
@@ -178,7 +178,7 @@ def _json(hit: Hit) -> dict[str, Any]:
 @click.option("--source", help="All pages of a file.")
 def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
     """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file."""
-    with _existing(where) as store:
+    with existing(where) as store:
         click.echo(f"{store.delete(*ids, source=source):,} pages removed")
 
 
@@ -190,7 +190,7 @@ def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
 )
 def export(where: str, out: Path, dtype: str) -> None:
     """Write the pages of STORE to a folder of vectors, or to one Parquet file that any reader opens."""
-    with _existing(where) as store:
+    with existing(where) as store:
         run = export_parquet(store, out) if out.suffix == ".parquet" else export_shards(store, out, dtype)
         count = sum(1 for _ in progress(run, len(store), 0))
     click.echo(f"{count:,} pages written to {out}")
@@ -202,12 +202,12 @@ def export(where: str, out: Path, dtype: str) -> None:
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of a new store.  [default: that of FROM, where TO has it]")
 def copy(source: str, target: str, dtype: str | None) -> None:
     """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
-    with _existing(source) as store, open_at(target, dtype=dtype) as to:
+    with existing(source) as store, open_at(target, dtype=dtype) as to:
         count = sum(1 for _ in progress(copy_pages(store, to), len(store), 0))
     click.echo(f"{count:,} pages copied to {target}")
 
 
-def _existing(where: str, **options: Any) -> Store:
+def existing(where: str, **options: Any) -> Store:
     """A store that is there; a name that is wrong must not look like a store without pages."""
     if not is_store(where):
         raise BadFile(f"there is no store at {where}: adamerge index makes one")

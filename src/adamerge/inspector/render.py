@@ -18,17 +18,19 @@ def html(title: str, data: str, uri: str) -> str:
 
     A browser runs the script and the style whose hashes stand in the policy, and nothing else.
     """
-    style = _read("page.css")
-    script = "\n".join(_read(name) for name in SCRIPTS)
-    policy = POLICY.format(style=_hash(style), script=_hash(script))
     return Template(_read("page.html")).substitute(
         title=escape(title, quote=True),
-        policy=escape(policy, quote=True).replace("&#x27;", "'"),
-        style=style,
-        script=script,
+        policy=escape(policy(), quote=True).replace("&#x27;", "'"),
+        style=_read("page.css"),
+        script=_script(),
         data=data,
         picture=f'<img alt="Picture of the page" src="{escape(uri, quote=True)}">' if uri else "",
     )
+
+
+def policy() -> str:
+    """What a browser may do with the page: its own script and style, and nothing else."""
+    return POLICY.format(style=_hash(_read("page.css")), script=_hash(_script()))
 
 
 def framed(page: str) -> str:
@@ -37,6 +39,10 @@ def framed(page: str) -> str:
         f'<iframe title="What happened to a page" sandbox="allow-scripts" width="100%" height="900" style="border:0" '
         f'srcdoc="{escape(page, quote=True)}"></iframe>'
     )
+
+
+def _script() -> str:
+    return "\n".join(_read(name) for name in SCRIPTS)
 
 
 def _read(name: str) -> str:

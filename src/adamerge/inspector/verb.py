@@ -15,7 +15,9 @@ from adamerge.inspector import Inspection, write
 from adamerge.inspector import inspect as look_into
 from adamerge.inspector.queries import Query
 from adamerge.inspector.source import encoder_of, is_picture, read_page, read_patches
+from adamerge.inspector.stored import encode_again, entry_of, file_of, split_store
 from adamerge.pages import DPI
+from adamerge.store import open_store
 from adamerge.types import MultiVector, Page
 
 File = click.Path(path_type=Path, dir_okay=False)
@@ -26,7 +28,7 @@ File = click.Path(path_type=Path, dir_okay=False)
 @click.option("-o", "out", type=File, help="HTML file to write.")
 @click.option("--svg", type=File, help="SVG file to write the curve to.")
 @click.option("--encoder", "name", help="`adamerge encoders` lists them.  [default: minilm, or that of the vectors]")
-@click.option("--method", "method_name", default="adamerge", show_default=True, help="`adamerge methods` lists them.")
+@click.option("--method", "method_name", help="`adamerge methods` lists them.  [default: the store's, or adamerge]")
 @click.option("--query", "texts", multiple=True, help="Show what it finds on the page. May be given again.")
 @click.option("--image", help="Picture of a page of vectors: an image, or PDF#NUMBER.")
 @click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
@@ -36,7 +38,7 @@ def inspect(
     out: Path | None,
     svg: Path | None,
     name: str | None,
-    method_name: str,
+    method_name: str | None,
     texts: tuple[str, ...],
     image: str | None,
     device: str | None,
@@ -44,18 +46,20 @@ def inspect(
 ) -> None:
     """Show what a method does to one PAGE, as one HTML file that needs nothing else.
 
-    PAGE is a page of a PDF (report.pdf#3), an image, or a page of a folder or file of vectors (vectors#ID) with --image
-    for its picture. The file has the page with its attention, what was pruned and what was grouped, the curve with the
-    cut, and what queries lose; c_min, k and the cut can be moved in it.
+    PAGE is a page of a PDF (report.pdf#3), an image, a page of a store (STORE:ID, if its file is where it was), or
+    a page of a folder or file of vectors (vectors#ID) with --image for its picture. The file has the page with its
+    attention, what was pruned and what was grouped, the curve with the cut, and what queries lose; c_min, k and the cut
+    can be moved in it.
 
     \b
     adamerge inspect report.pdf#3 -o page.html --query "revenue by region"
     adamerge inspect vectors#report.pdf#3 --image report.pdf#3 -o page.html --method sem-cluster:m=4
+    adamerge inspect reports.store:report.pdf#3 -o page.html
     adamerge inspect report.pdf#3 --svg cliff.svg
     """  # noqa: D301 (click reads the backslash)
     if out is None and svg is None:
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
-    method = parse_method(method_name)
+    method = parse_method(method_name or _method_of(page))
     vectors, picture, encoder = _read(page, image, name, device, dpi, bool(texts))
     inspection = look_into(vectors, method, picture, _ask(encoder, texts))
     for path, text in _written(inspection, out, svg):
@@ -69,6 +73,10 @@ def _read(
     options: dict[str, Any] = {"device": device} if device else {}
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    if stored := split_store(page):
+        if image is not None or name is not None:
+            raise BadInput("--image and --encoder go with vectors: a store knows its encoder and its files")
+        return _read_stored(*stored, options)
     if is_picture(page):
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
@@ -81,6 +89,25 @@ def _read(
         raise BadInput("a query needs --encoder: the vectors do not say what made them")
     shown = read_page(image, dpi) if image is not None else None
     return patches, shown, load_encoder(known, **options) if asked and known else None
+
+
+def _read_stored(where: str, id: str, options: dict[str, Any]) -> tuple[MultiVector, Page, Encoder]:
+    with open_store(where) as store:
+        known = store.known().encoder.get("name")
+        if not known:
+            raise BadInput(f"{where} does not say which encoder made its pages: inspect the file itself")
+        entry = entry_of(store, id)
+        file_of(entry)  # before a model is loaded
+        encoder = load_encoder(known, **options)
+        return *encode_again(store, entry, encoder), encoder
+
+
+def _method_of(page: str) -> str:
+    """The method of a page's store, or the default."""
+    if stored := split_store(page):
+        with open_store(stored[0]) as store:
+            return store.known().method
+    return "adamerge"
 
 
 def _ask(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:

@@ -13,7 +13,8 @@ def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> t
     similarities = np.asarray(query, np.float32) @ page.stored.T
     rows = similarities.argmax(1)
     boxes = patch_boxes(page)
-    found = {row: _region(page, int(row), boxes, words) for row in set(rows.tolist())}
+    middles = _middles(words)
+    found = {row: _region(page, row, boxes, words, middles) for row in set(rows.tolist())}
     return tuple(Match(float(s[row]), row, *found[row]) for s, row in zip(similarities, rows.tolist(), strict=True))
 
 
@@ -26,15 +27,19 @@ def patch_boxes(page: Compressed) -> Floats | None:
     return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], 1).astype(np.float32)
 
 
-def _region(page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word]) -> tuple[Floats, tuple[str, ...]]:
+def _region(
+    page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], middles: Floats
+) -> tuple[Floats, tuple[str, ...]]:
     if boxes is None or row >= len(page):
         return np.zeros((0, 4), np.float32), ()
     inside = np.unique(boxes[page.groups == row], axis=0)
-    return inside, tuple(word.text for word in words if _holds(inside, word))
+    left, top, right, bottom = inside.T[:, :, None]
+    x, y = middles.T
+    held = ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(0)
+    return inside, tuple(words[i].text for i in np.flatnonzero(held).tolist())
 
 
-def _holds(boxes: Floats, word: Word) -> bool:
-    """Whether the middle of a word lies in one of the boxes."""
-    left, top, right, bottom = word.box
-    x, y = (left + right) / 2, (top + bottom) / 2
-    return bool(((boxes[:, 0] <= x) & (x <= boxes[:, 2]) & (boxes[:, 1] <= y) & (y <= boxes[:, 3])).any())
+def _middles(words: Sequence[Word]) -> Floats:
+    """Where the middle of each word lies: (words, 2)."""
+    boxes = np.array([word.box for word in words], np.float64).reshape(-1, 4)
+    return ((boxes[:, :2] + boxes[:, 2:]) / 2).astype(np.float32)

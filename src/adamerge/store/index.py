@@ -69,7 +69,7 @@ def survey(paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Map
     for path, given in find_files(paths):
         place = path.absolute().parents[len(Path(given).parts) - 1].resolve()
         source = names.get(place / given, given)
-        known, hash = there.get(source), _hash(path)
+        known, hash = there.get(source), hash_of(path)
         root = known.root if known and source != given else place.as_posix()
         if known and known.root != root and hash not in known.ids.values() and (Path(known.root) / source).exists():
             raise Mixture(
@@ -170,6 +170,7 @@ def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> I
             yield from source.ids
 
 
-def _hash(path: Path) -> str:
+def hash_of(path: Path) -> str:
+    """The sha256 of a file, by which a store tells whether it has changed."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,63 @@
+"""The verb `adamerge serve`: a store as a web page and an API."""
+
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adamerge.cli.store import existing
+from adamerge.errors import missing_extra
+from adamerge.server import Settings
+from adamerge.server.settings import is_loopback, uploads_of
+from adamerge.store import parse_bytes
+
+
+@click.command()
+@click.argument("where", metavar="STORE")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free one.")
+@click.option("--token", envvar="ADAMERGE_TOKEN", default="", help="What a visitor must know; better ADAMERGE_TOKEN.")
+@click.option("--name", "names", multiple=True, help="A further name of this machine in addresses. May be given again.")
+@click.option("--upload/--no-upload", "upload", default=True, show_default=True, help="Whether files can be added.")
+@click.option("--uploads", type=click.Path(path_type=Path), help="Folder that keeps them.  [default: STORE.uploads]")
+@click.option("--max-upload", default="50MB", show_default=True, help="Of one file.")
+@click.option("--memory", default="4GiB", show_default=True, help="Vectors that may be held to compare them all.")
+def serve(where: str, host: str, port: int, token: str, names: tuple[str, ...], **options: Any) -> None:
+    """Search STORE in a browser: pages, why each was found, its inspector; add files; and a JSON API.
+
+    Only this machine can reach it unless --host says otherwise, and then a token is needed.
+
+    \b
+    adamerge serve reports.store
+    ADAMERGE_TOKEN=$(openssl rand -hex 16) adamerge serve reports.store --host 0.0.0.0 --name search.example.org
+    """  # noqa: D301 (click reads the backslash)
+    settings = Settings(where, host, port, token, names=names, max_upload=parse_bytes(options["max_upload"]))
+    folder = (options["uploads"] or uploads_of(where)) if options["upload"] else None
+    run(replace(settings, uploads=folder.absolute() if folder else None), options["memory"])
+
+
+def run(settings: Settings, memory: str = "4GiB") -> None:
+    """Serve until somebody says stop."""
+    try:
+        import uvicorn
+
+        from adamerge.server.app import make_app
+        from adamerge.server.library import Library
+    except ImportError:
+        raise missing_extra("adamerge serve", "serve") from None
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    existing(settings.store).close()
+    app = make_app(settings, Library(settings.store, memory=memory))
+    logging.basicConfig(level=logging.WARNING)
+    config = uvicorn.Config(
+        app, settings.host, settings.port, log_level="warning", server_header=False, timeout_graceful_shutdown=5
+    )
+    socket = config.bind_socket()
+    socket.listen(2048)  # from now on nobody is turned away, though it takes a moment until they are answered
+    port = socket.getsockname()[1]
+    shown = "localhost" if is_loopback(settings.host) else settings.host
+    click.echo(f"http://{shown}:{port}  {settings.title}; Ctrl-C stops it")
+    uvicorn.Server(config).run(sockets=[socket])

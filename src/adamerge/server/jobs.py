@@ -1,0 +1,128 @@
+"""Files on their way into the store: one at a time, by a worker that may die of them."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from adamerge.errors import AdamergeError, BadInput
+from adamerge.server.office import Worker
+from adamerge.store.index import hash_of
+
+WAITING = 32  # files that may wait
+REMEMBERED = 200  # jobs that are told of
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file on its way: waiting, indexing, done or failed."""
+
+    id: str
+    name: str
+    state: str = "waiting"
+    done: int = 0
+    total: int = 0
+    added: int = 0
+    unchanged: int = 0
+    skipped: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in ("done", "failed")
+
+
+class Jobs:
+    """Indexes files in the order they came; whatever becomes of one, the next is tried."""
+
+    def __init__(self, worker: Worker, store: str, encoder: str, folder: Path, longest: float) -> None:
+        """Start the thread that waits for files."""
+        self.worker, self.store, self.encoder, self.folder, self.longest = worker, store, encoder, folder, longest
+        self.listeners: list[Callable[[Job], None]] = []
+        self._jobs: dict[str, Job] = {}
+        self._files: queue.Queue[tuple[str, Path] | None] = queue.Queue(WAITING)
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="adamerge jobs", daemon=True)
+        self._thread.start()
+
+    def full(self) -> bool:
+        """Whether too many files wait already."""
+        return self._files.full()
+
+    def add(self, file: Path, name: str) -> Job:
+        """Take a whole file, to be called `name` in the store; it is ours from now on."""
+        job = Job(token_hex(8), name)
+        with self._lock:
+            self._jobs[job.id] = job
+            ended = [id for id, known in self._jobs.items() if known.ended]
+            for id in ended[: max(0, len(self._jobs) - REMEMBERED)]:
+                del self._jobs[id]
+        self._files.put((job.id, file))
+        return job
+
+    def get(self, id: str) -> Job | None:
+        """A job by its id."""
+        return self._jobs.get(id)
+
+    def all(self) -> list[Job]:
+        """Every job that is remembered, the latest first."""
+        with self._lock:
+            return list(reversed(self._jobs.values()))
+
+    def close(self) -> None:
+        """End the worker and the thread."""
+        self.worker.close()
+        with suppress(queue.Full):  # then the thread finds out by itself: every task fails
+            self._files.put_nowait(None)
+        self._thread.join(timeout=5)
+
+    def _run(self) -> None:
+        while (taken := self._files.get()) is not None:
+            id, file = taken
+            try:
+                self._index(id, file)
+            except (AdamergeError, OSError) as error:
+                self._set(id, state="failed", error=str(error) if isinstance(error, AdamergeError) else "disk error")
+            finally:
+                file.unlink(missing_ok=True)
+            for listener in self.listeners:
+                listener(self._jobs[id])
+
+    def _index(self, id: str, file: Path) -> None:
+        """Move the file to where its pages say it is, and index it; take both away again if that fails."""
+        name, hash = self._jobs[id].name, hash_of(file)
+        kept = self.folder / name
+        if kept.exists() and hash_of(kept) != hash:
+            raise BadInput(f"the store holds another '{name}': give this one another name")
+        fresh = not kept.exists()
+        file.replace(kept)
+        task = {"store": self.store, "source": name, "root": str(self.folder), "hash": hash, "encoder": self.encoder}
+        self._set(id, state="indexing")
+        try:
+            answer = self.worker.do(task | {"do": "index"}, self.longest, lambda message: self._set(id, **message))
+        except AdamergeError:
+            if fresh:
+                kept.unlink(missing_ok=True)
+                self._forget(task)
+            raise
+        self._set(id, state="done", **answer | {"skipped": tuple(answer["skipped"])})
+
+    def _forget(self, task: dict[str, Any], tries: int = 3) -> None:
+        """Take the pages of a failed file out of the store; by a new worker if the old one died."""
+        for _ in range(tries):
+            try:
+                self.worker.do(task | {"do": "forget"}, self.longest)
+            except AdamergeError:
+                time.sleep(0.2)
+            else:
+                return
+
+    def _set(self, id: str, **values: Any) -> None:
+        with self._lock:
+            self._jobs[id] = replace(self._jobs[id], **values)

@@ -1,0 +1,140 @@
+"""The API in OpenAPI 3.1; the page /docs is written from it."""
+
+from typing import Any
+
+from adamerge.server.params import LETTERS, MOST
+
+STRING, NUMBER, WHOLE = {"type": "string"}, {"type": ["number", "null"]}, {"type": "integer"}
+BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+LINKS = {"type": "object", "additionalProperties": STRING}
+ANY = {"type": "object"}
+Schema = dict[str, Any]
+
+
+def describe(uploads: bool, token: bool) -> Schema:
+    """The description of what this server offers."""
+    paths = _reading() | (_uploading() if uploads else {})
+    described: Schema = {
+        "openapi": "3.1.0",
+        "info": {"title": "adamerge", "version": "1", "description": "Search a store of compressed pages."},
+        "paths": paths,
+        "components": {"schemas": SCHEMAS},
+    }
+    if token:
+        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        described["security"] = [{"token": []}]
+    return described
+
+
+def _reading() -> Schema:
+    q = _given("q", "Words to look for.", {"type": "string", "maxLength": LETTERS, "minLength": 1}, required=True)
+    also = _given("q", "Where this query matched on the page.", {"type": "string", "maxLength": LETTERS})
+    k = _given("k", "Hits.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": 10})
+    where = _given("where", "A filter in SQL on id, source, number and metadata.", STRING | {"maxLength": LETTERS})
+    exact = _given("exact", "Compare every page, however many.", {"type": "boolean", "default": False})
+    id = {"name": "id", "in": "path", "required": True, "schema": STRING, "description": "report.pdf%233"}
+    plain = {"text/plain": {"schema": STRING}}
+    return {
+        "/api/search": {"get": _does("The best pages for a query", "Search", [q, k, where, exact], errors=(400,))},
+        "/api/pages/{id}": {"get": _does("What is stored of a page", "Page", [id, also], errors=(400, 404))},
+        "/api/store": {"get": _does("The numbers of the store", "Store")},
+        "/healthz": {"get": _does("Whether the server works", "Health")},
+        "/metrics": {"get": {"summary": "Counters for Prometheus", "responses": _answers(plain) | _errors()}},
+    }
+
+
+def _uploading() -> Schema:
+    job = {
+        "name": "job",
+        "in": "path",
+        "required": True,
+        "schema": STRING,
+        "description": "As POST /api/index gave it.",
+    }
+    file = {"type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}
+    body = {"required": True, "content": {"multipart/form-data": {"schema": file}}}
+    post = _does("Index a PDF or an image", "Job", status=202, errors=(400, 408, 413, 415)) | {"requestBody": body}
+    many = {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}}}}
+    files = {"summary": "Files uploaded since the server started", "responses": _answers(many) | _errors()}
+    return {
+        "/api/index": {"post": post, "get": files},
+        "/api/index/{job}": {"get": _does("How far a file is", "Job", [job], errors=(404,))},
+    }
+
+
+def _does(
+    summary: str, schema: str, parameters: list[Schema] | None = None, status: int = 200, errors: tuple[int, ...] = ()
+) -> Schema:
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+    return {
+        "summary": summary,
+        "parameters": parameters or [],
+        "responses": _answers(content, status) | _errors(*errors),
+    }
+
+
+def _answers(content: Schema, status: int = 200) -> Schema:
+    return {str(status): {"description": "As asked", "content": content}}
+
+
+def _errors(*errors: int) -> Schema:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return {str(status): {"description": WHY[status], "content": content} for status in (*errors, 401, 403, 421, 503)}
+
+
+def _given(name: str, about: str, schema: Schema, required: bool = False) -> Schema:
+    return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+WHY = {
+    400: "Something asked for makes no sense",
+    401: "The token is missing",
+    403: "Not allowed: from another page, or no uploads here",
+    404: "Not there",
+    408: "The file took too long to arrive",
+    413: "The file is too large",
+    415: "The file is no PDF and no image",
+    421: "The server has another name",
+    503: "Not now: too busy, or the store cannot be read",
+}
+MATCH = _object(
+    word=STRING,
+    colour=WHOLE,
+    similarity=NUMBER,
+    words={"type": "array", "items": STRING},
+    boxes={"type": "array", "items": BOX},
+)
+MATCHES = {"type": "array", "items": MATCH}
+ABOUT: Schema = {"id": STRING, "source": STRING, "number": WHOLE, "metadata": ANY, "links": LINKS, "matches": MATCHES}
+HIT = _object(**ABOUT, score=NUMBER, words={"type": "array", "items": STRING})
+SCHEMAS = {
+    "Error": _object(error=STRING),
+    "Health": _object(status=STRING),
+    "Store": _object(pages=WHOLE, files=WHOLE, patches=WHOLE, stored=WHOLE, compression=NUMBER, method=STRING),
+    "Search": _object(
+        query=STRING,
+        how={"enum": ["exact", "settled", "limit"]},
+        candidates=WHOLE,
+        pages=WHOLE,
+        milliseconds={"type": "number"},
+        hits={"type": "array", "items": HIT},
+    ),
+    "Page": _object(
+        **ABOUT, of=WHOLE, method=STRING, patches=WHOLE, stored=WHOLE, extra=WHOLE, compression=NUMBER, text=STRING
+    ),
+    "Job": _object(
+        id=STRING,
+        name=STRING,
+        state={"enum": ["waiting", "indexing", "done", "failed"]},
+        done=WHOLE,
+        total=WHOLE,
+        added=WHOLE,
+        unchanged=WHOLE,
+        skipped={"type": "array", "items": STRING},
+        error=STRING,
+    ),
+}

@@ -1,0 +1,53 @@
+"""Whatever the API's description allows, and much that it does not, is answered as described, never by failing."""
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from serving import serving
+from test_server import make_store
+
+OPERATIONS = [("/api/search", "GET"), ("/api/pages/{id}", "GET"), ("/api/store", "GET"), ("/healthz", "GET")]
+OPERATIONS += [("/metrics", "GET"), ("/api/index", "GET"), ("/api/index", "POST"), ("/api/index/{job}", "GET")]
+MEANT = [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
+NOT_MEANT = [(*OPERATIONS[i], GenerationMode.NEGATIVE) for i in (0, 1, 6)]  # those that can be asked for wrongly
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serving(make_store(tmp_path_factory.mktemp("described"))) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def described(server):
+    return schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+
+
+@pytest.mark.parametrize(("path", "method", "mode"), [*MEANT, *NOT_MEANT])
+def test_every_request_is_answered_as_described(described, path, method, mode):
+    @settings(
+        max_examples=40,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=described[path][method].as_strategy(generation_mode=mode))
+    def try_it(case):
+        case.call_and_validate(checks=CHECKS)
+
+    try_it()
+
+
+def test_every_operation_is_tried(described):
+    found = {(path, method) for path, does in described.raw_schema["paths"].items() for method in does}
+    assert found == {(path, method.lower()) for path, method in OPERATIONS}
