@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 AS_ROOT := $(shell test $$(id -u) = 0 || echo sudo)
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
+# tables need no kernels: nothing to compile
+FROM_SOURCE := PYTHONPATH=src ADAMERGE_KERNELS=reference $(BIN)/python
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help
@@ -28,8 +30,8 @@ bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 	$(BIN)/python benchmarks/maxsim.py
 
 paper: $(VENV)/.paper  ## every table and figure from the committed results, into build/paper; no torch, no GPU
-	$(BIN)/adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
-	$(BIN)/python docs/write_results.py
+	$(FROM_SOURCE) -m adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
+	$(FROM_SOURCE) docs/write_results.py
 
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py
@@ -52,14 +54,17 @@ $(VENV)/.demo: $(VENV)/.build
 	$(PIP) --no-build-isolation -e '.[demo]'
 	@touch $@
 
-$(VENV)/.paper: $(VENV)/.build
-	$(PIP) --no-build-isolation -e '.[paper]'
+$(VENV)/.paper: $(VENV)/.pip
+	$(PIP) --group paper
 	@touch $@
 
-$(VENV)/.build: $(SOURCES)
+$(VENV)/.build: $(VENV)/.pip $(SOURCES)
+	$(PIP) --group build
+	@touch $@
+
+$(VENV)/.pip: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) pip
-	$(PIP) --group build
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py

@@ -1,5 +1,6 @@
 """Small local folders in the schemas that ViDoRe has on the hub, with pictures for pages."""
 
+import json
 from io import BytesIO
 
 import pyarrow as pa
@@ -53,4 +54,20 @@ def by_language(folder, pages=5, languages=("english", "french")):
         )
         grades = [{"query-id": f"q{i}", "corpus-id": f"p{i}", "score": 1} for i in range(3)]  # nobody judged the fourth
         write(grades, folder / f"{language}-qrels")
+    return folder
+
+
+def as_repository(folder):
+    """The same folder as the hub would hold it: a card that names its parts, and images marked as such."""
+    parts = []
+    for path in sorted(folder.rglob("*.parquet")):
+        table = pq.read_table(path)
+        if "image" in table.column_names:
+            rest = {n: {"dtype": str(table.schema.field(n).type), "_type": "Value"} for n in table.column_names}
+            features = rest | {"image": {"_type": "Image"}}
+            table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+            pq.write_table(table, path)
+        parts.append(path.parent.relative_to(folder).as_posix())
+    cards = (f"- config_name: {p}\n  data_files:\n  - split: test\n    path: {p}/test-*" for p in dict.fromkeys(parts))
+    (folder / "README.md").write_text("---\nconfigs:\n" + "\n".join(cards) + "\n---\n")
     return folder

@@ -15,6 +15,7 @@ from light import Light, write_pdf
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.store.index import default_method
 from adamerge.store.metadata import read_metadata
 
 METHOD = "adamerge:k=none,c_min=0.5"
@@ -264,3 +265,10 @@ def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_pat
         for entry in killed.entries():
             np.testing.assert_array_equal(entry.page.vectors, pages[entry.id].page.vectors)
             assert entry.hash == pages[entry.id].hash
+
+
+def test_the_method_is_the_encoders_where_none_is_asked_for(store, folder):
+    assert default_method("minilm") == "adamerge:k=none,c_min=0.6,unit=true"
+    assert default_method("vidore/colqwen2.5-v0.2") == "adamerge"
+    index(store, folder, method=None)
+    assert store.about.method == str(am.parse_method(default_method(Light())))

@@ -102,6 +102,12 @@ def test_every_control_stands_beside_its_method(results):
     assert row(made, control="bm25")["compression"] is None
 
 
+def test_rows_that_are_not_shown_count_in_the_correction(two_encoders, results):
+    shown = significance.controls(results, ["adamerge:k=0,c_min=0.7"])
+    assert shown["p corrected"] == significance.controls(results)["p corrected"]
+    assert not significance.significance(two_encoders, ["1"]).rows
+
+
 def test_theta_stands_beside_that_of_structureless_pages(results):
     made = tables.theta(results)
     a = row(made, dataset="a")
@@ -225,7 +231,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(folder, tmp_path):
     assert not re.search(r"(src|href)=\"(?!#)", page)
     assert "<script" not in page
     assert "@import" not in page
-    for name in [*tables.TABLES, "datasets", "compare", "manifest", "frontier", "cliff"]:
+    for name in [*tables.TABLES, "datasets", "compare", "manifest", "figure-frontier", "figure-cliff"]:
         assert f'id="{name}"' in page
     assert "adamerge 0.1.0, encoder r1" in page
     parts = {path.name for path in (tmp_path / "parts").iterdir()}

@@ -46,7 +46,7 @@ def compare(results: Results) -> Table:
     """Every published number, ours if there is one, and what may be said of the two."""
     claims, about = published()
     rows = [[c.encoder, c.what, c.source, c.value, c.drift, *_judged(results, c)] for c in claims]
-    head = columns("encoder", "what", "source", ("published", "+.4f"), ("drift", ".3f"), ("here", "+.4f"), "verdict")
+    head = columns("encoder", "what", "source", ("published", ".4f"), ("drift", ".3f"), ("here", ".4f"), "verdict")
     sources = "; ".join(f"{name}: {where}" for name, where in about["sources"].items())
     note = f"Drift: {about['drift']}. Not here: {about['left_out']}. Sources: {sources}."
     return table("Beside published numbers", note, head, rows)

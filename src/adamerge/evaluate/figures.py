@@ -173,19 +173,7 @@ def _boxes(axis: Any, results: Results, encoder: str, method: str, names: Sequen
         for y, dataset in enumerate(names):
             if found[dataset]:
                 _box(axis, y + shift, found[dataset], colour)
-        if first := found[names[-1]]:
-            right = float(np.quantile(first, 0.95))
-            place = (0, 7, "right") if shift > 0 else (4, 0, "left")
-            axis.annotate(
-                said,
-                (right, len(names) - 1 + shift),
-                place[:2],
-                textcoords="offset points",
-                color=colour,
-                fontsize=7,
-                ha=place[2],
-                va="center",
-            )
+        axis.text(0.58 if shift > 0 else 0.71, 1.01, said, transform=axis.transAxes, color=colour, fontsize=7)
     _sizes(axis, results, encoder, method, names)
     floor = float(take_apart(method).options.get("c_min", FLOOR))
     axis.axvline(floor, color="#000000", lw=0.6, ls=":")

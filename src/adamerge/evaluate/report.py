@@ -49,9 +49,11 @@ def manifest(results: Results) -> Table:
 def write_page(results: Results, made: Mapping[str, Table], path: Path) -> None:
     """Write everything as one HTML page."""
     figures = {name: _inline(render(make(results), "svg")) for name, make in _drawable(results)}
-    contents = "".join(f'<li><a href="#{name}">{escape(name)}</a></li>' for name in [*figures, *made])
+    places = {f"figure-{name}": f"figure: {name}" for name in figures} | {name: name for name in made}
+    contents = "".join(f'<li><a href="#{place}">{escape(name)}</a></li>' for place, name in places.items())
     body = [
-        f'<figure id="{name}">{svg}<figcaption>{escape(name)}</figcaption></figure>' for name, svg in figures.items()
+        f'<figure id="figure-{name}">{svg}<figcaption>{escape(name)}</figcaption></figure>'
+        for name, svg in figures.items()
     ]
     body += [_section(name, one) for name, one in made.items()]
     page = files("adamerge.evaluate").joinpath("report.html").read_text()

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from adamerge.arrays import Doubles
 from adamerge.evaluate import statistics
 from adamerge.evaluate.frontier import FLOORS
 from adamerge.evaluate.points import Results, put_together, take_apart
@@ -13,7 +16,7 @@ BUDGETS = ("2", "4")  # of PtM, as in the paper's table
 SAME_SIZE = ("random", "merge-page", "merge-total", "height")
 HOW = (
     "Paired Wilcoxon signed-rank test over queries, two-sided, pairs without a difference left out "
-    '(zero_method="wilcox"); 95 % bootstrap interval; Holm\'s correction over the rows of an encoder.'
+    '(zero_method="wilcox"); 95 % bootstrap interval; Holm\'s correction over all such pairs of an encoder.'
 )
 TESTED = columns(("difference", "+.4f"), ("low", "+.4f"), ("high", "+.4f"), ("p", "p"), ("p corrected", "p"))
 Pair = tuple[str, str]  # ours, theirs
@@ -24,11 +27,12 @@ def significance(results: Results, ks: Sequence[str] = ()) -> Table:
 
     The same k is not the same compression, so both are shown; controls() compares at the same size.
     """
-    pairs = [pair for pair in _matched(results) if not ks or take_apart(pair[0]).options["k"] in ks]
+    every = _matched(results)
+    shown = [pair for pair in every if not ks or take_apart(pair[0]).options["k"] in ks]
     rows = []
-    for (ours, theirs), test in _tests(results, pairs):
+    for (ours, theirs), test in _tests(results, every, shown):
         mine, other = take_apart(ours).options, take_apart(theirs).options
-        means = [_pooled_mean(results, test.encoder, method) for method in (ours, theirs)]
+        means = [float(_values(results, test.encoder, method).mean()) for method in (ours, theirs)]
         sizes = [_compression(results, test.encoder, method) for method in (ours, theirs)]
         said = "yes" if "unit" in mine else "no"
         rows.append(
@@ -43,10 +47,11 @@ def significance(results: Results, ks: Sequence[str] = ()) -> Table:
 
 def controls(results: Results, methods: Sequence[str] = ()) -> Table:
     """Every method that has controls (or some) against them: what its choices are worth beyond its size."""
-    chosen = methods or sorted({method for encoder in results.encoders for method in _controlled(results, encoder)})
-    pairs = [(method, control) for method in chosen for control in _controls_of(results, method)]
+    there = {method for encoder in results.encoders for method in _controlled(results, encoder)} | set(methods)
+    every = [(method, control) for method in sorted(there) for control in _controls_of(results, method)]
+    shown = [pair for pair in every if not methods or pair[0] in methods]
     rows = []
-    for (ours, theirs), test in _tests(results, pairs):
+    for (ours, theirs), test in _tests(results, every, shown):
         values = [_compression(results, test.encoder, theirs), _mean(results, test.encoder, theirs)]
         said = [ours, _mean(results, test.encoder, ours), theirs.replace(f"({ours})", "(M)"), *values]
         rows.append([test.encoder, *said, *_of(test)])
@@ -94,18 +99,28 @@ def _controls_of(results: Results, method: str) -> list[str]:
     return [one for one in [*found, "mean-vector", "bm25", "identity"] if _everywhere(results, (method, one))]
 
 
-def _tests(results: Results, pairs: Iterable[Pair]) -> list[tuple[Pair, Comparison]]:
-    """Each pair, per encoder and pooled, corrected over all pairs of an encoder."""
+def _tests(results: Results, every: Sequence[Pair], shown: Sequence[Pair]) -> list[tuple[Pair, Comparison]]:
+    """The pairs to show, per encoder and pooled, corrected over every pair: what is not shown was tested too."""
+    corrected = _corrected(results, every)
     found = []
-    for ours, theirs in pairs:
-        values = [{e: results.values(e, method) for e in results.encoders} for method in (ours, theirs)]
-        found += [((ours, theirs), test) for test in statistics.compare(values[0], {theirs: values[1]})]
-    corrected = []
+    for pair in shown:
+        ours, theirs = ({e: results.values(e, method) for e in results.encoders} for method in pair)
+        found += [(pair, test) for test in statistics.compare(ours, {pair[1]: theirs})]
+    found = [(pair, replace(test, p_corrected=corrected[test.encoder, pair])) for pair, test in found]
+    return sorted(found, key=lambda one: [*results.encoders, POOLED].index(one[1].encoder))
+
+
+def _corrected(results: Results, pairs: Sequence[Pair]) -> dict[tuple[str, Pair], float]:
+    found: dict[tuple[str, Pair], float] = {}
     for encoder in [*results.encoders, POOLED]:
-        some = [(pair, test) for pair, test in found if test.encoder == encoder]
-        p = statistics.holm([test.p for _, test in some])
-        corrected += [(pair, replace(test, p_corrected=q)) for (pair, test), q in zip(some, p, strict=True)]
-    return corrected
+        values = [(_values(results, encoder, ours), _values(results, encoder, theirs)) for ours, theirs in pairs]
+        p = statistics.holm([statistics.wilcoxon(ours, theirs) for ours, theirs in values])
+        found |= {(encoder, pair): one for pair, one in zip(pairs, p, strict=True)}
+    return found
+
+
+def _values(results: Results, encoder: str, method: str) -> Doubles:
+    return np.concatenate([results.values(one, method) for one in _encoders(results, encoder)])
 
 
 def _of(test: Comparison) -> list[float]:
@@ -118,11 +133,6 @@ def _everywhere(results: Results, methods: Sequence[str]) -> bool:
 
 def _encoders(results: Results, encoder: str) -> Sequence[str]:
     return results.encoders if encoder == POOLED else (encoder,)
-
-
-def _pooled_mean(results: Results, encoder: str, method: str) -> float:
-    values = [results.values(one, method) for one in _encoders(results, encoder)]
-    return float(sum(some.sum() for some in values) / sum(map(len, values)))
 
 
 def _mean(results: Results, encoder: str, method: str) -> float:
