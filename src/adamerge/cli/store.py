@@ -13,7 +13,7 @@ from adamerge.cli.common import listed, progress
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
-from adamerge.store import Store, is_store, open_store
+from adamerge.store import Store, is_store, open_named
 from adamerge.store.entry import DTYPES
 from adamerge.store.index import PIXELS, Indexing, index_files
 from adamerge.store.metadata import read_metadata
@@ -22,7 +22,6 @@ from adamerge.store.transfer import export_parquet, export_shards
 from adamerge.types import Found, Hit
 
 WORDS = 60  # letters of matched words shown of a hit
-KEY = "ADAMERGE_API_KEY"  # variable that holds Qdrant's key: an option would stand in the shell's history
 
 in_store = click.argument("where", metavar="STORE")
 as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
@@ -56,7 +55,7 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
     bad: list[AdamergeError] = []
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    with _open(where, dtype=options["dtype"]) as store:
+    with open_named(where, dtype=options["dtype"]) as store:
         made = store.about
         how = Indexing(
             encoder or (made.encoder.get("name") if made else None) or "minilm",
@@ -82,7 +81,7 @@ def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
     said = [f"{counts[did]:,} {did}" for did in ("added", "replaced", "unchanged", "removed") if counts[did]]
     click.echo("pages: " + (", ".join(said) or "none") + (f"; {skipped:,} skipped" if skipped else ""))
     if is_store(where):
-        with _open(where) as store:
+        with open_named(where) as store:
             if store.about is not None:
                 click.echo(listed(store.facts()))
 
@@ -188,19 +187,13 @@ def export(where: str, out: Path, dtype: str) -> None:
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of a new store.  [default: that of FROM, where TO has it]")
 def copy(source: str, target: str, dtype: str | None) -> None:
     """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
-    with existing(source) as store, _open(target, dtype=dtype) as to:
+    with existing(source) as store, open_named(target, dtype=dtype) as to:
         count = sum(1 for _ in progress(copy_pages(store, to), len(store), 0))
     click.echo(f"{count:,} pages copied to {target}")
-
-
-def _open(where: str, **options: Any) -> Store:
-    if where.startswith(("http://", "https://")):
-        options["api_key"] = os.environ.get(KEY)
-    return open_store(where, **options)
 
 
 def existing(where: str, **options: Any) -> Store:
     """A store that is there; a name that is wrong must not look like a store without pages."""
     if not is_store(where):
         raise BadFile(f"there is no store at {where}: adamerge index makes one")
-    return _open(where, **options)
+    return open_named(where, **options)

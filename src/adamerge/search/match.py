@@ -36,7 +36,7 @@ def _region(
     left, top, right, bottom = inside.T[:, :, None]
     x, y = middles.T
     held = ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(0)
-    return inside, tuple(words[i].text for i in np.flatnonzero(held))
+    return inside, tuple(words[i].text for i in np.flatnonzero(held).tolist())
 
 
 def _middles(words: Sequence[Word]) -> Floats:
