@@ -1,7 +1,11 @@
 """Makes the pictures of these docs from the real thing: make screenshots (needs Chromium and the extra `local`)."""
 
 import runpy
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -22,16 +26,42 @@ def sample(encoder) -> str:
     return am.inspect(encoder.encode_pages([page])[0], "adamerge", page, asked).html
 
 
-def shoot(html: str, path: Path) -> None:
+def inspect(html: str, browser) -> Image.Image:
     """The page as a person sees it, with a group in focus."""
-    launch = runpy.run_path(str(DOCS.parent / "tests" / "browser.py"))["launch"]
-    with tempfile.TemporaryDirectory() as folder, launch() as browser:
+    with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "page.html")
         file.write_text(html, encoding="utf-8")
         page = browser.new_page(viewport={"width": 1360, "height": 1180}, device_scale_factor=1.5)
         page.goto(file.as_uri())
         page.locator("#group-2").dispatch_event("pointerover")  # its middle may lie in another group
-        picture = Image.open(BytesIO(page.screenshot()))
+        return Image.open(BytesIO(page.screenshot()))
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of a server of the sample."""
+    adamerge = Path(sys.executable).with_name("adamerge")
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder, "reports.store")
+        files = [DOCS.parent / "examples" / "sample.pdf"]
+        subprocess.run([adamerge, "index", *files, "--store", store, "--method", "adamerge:k=none"], check=True)
+        server = subprocess.Popen([adamerge, "serve", store, "--port", "0"], stdout=subprocess.PIPE, text=True)
+        try:
+            yield server.stdout.readline().split()[0]
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def visit(url: str, browser, height: int) -> Image.Image:
+    """A page of the server as a person sees it."""
+    page = browser.new_page(viewport={"width": 1360, "height": height}, device_scale_factor=1.5)
+    page.goto(url, wait_until="networkidle")
+    return Image.open(BytesIO(page.screenshot()))
+
+
+def save(picture: Image.Image, path: Path) -> None:
+    """A picture that is small enough to be sent around."""
     picture.save(path, "WEBP", quality=82, method=6)
     print(f"{path}  {path.stat().st_size:,} bytes")
     if path.stat().st_size > LIMIT:
@@ -39,4 +69,9 @@ def shoot(html: str, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    shoot(sample(am.load_encoder("minilm")), DOCS / "inspect.webp")
+    launch = runpy.run_path(str(DOCS.parent / "tests" / "browser.py"))["launch"]
+    with launch() as browser:
+        save(inspect(sample(am.load_encoder("minilm")), browser), DOCS / "inspect.webp")
+        with served() as url:
+            save(visit(f"{url}/?q=which+patches+does+the+end+token+ignore", browser, 800), DOCS / "search.webp")
+            save(visit(f"{url}/page/sample.pdf%233?q=where+is+the+tree+cut", browser, 860), DOCS / "serve.webp")

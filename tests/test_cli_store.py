@@ -144,3 +144,28 @@ def test_rows_of_a_table_that_name_no_file_are_told(place, tmp_path):
     assert result.returncode == 0
     assert result.stderr == "adamerge: the table names 'nosuch.pdf', and there is no such file\n"
     assert "metadata                year int" in result.stdout
+
+
+def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_is_missing(place):
+    page, out = f"{place / 'store'}:sample.pdf#3", place / "page.html"
+    result = run("inspect", page, "-o", out, "--query", "where is the tree cut?")
+    assert result.returncode == 0, result.stderr
+    with am.open_store(place / "store") as store:
+        (entry,) = store.get(["sample.pdf#3"])
+    read = list(am.read_pages([SAMPLE]))[2]
+    known = am.inspect(am.load_encoder("minilm").encode_pages([read])[0], entry.page.method, read)
+    np.testing.assert_array_equal(known.small.groups, entry.page.groups)
+    assert f'"patches":{len(entry.page.groups)}' in out.read_text()
+    assert "the store has no page 'nothing'" in run("inspect", f"{place / 'store'}:nothing", "-o", out).stderr
+    file = place / "docs" / "sample.pdf"
+    for change, words in [(lambda: file.write_bytes(b"other"), "has changed"), (file.unlink, "no longer where it was")]:
+        kept = file.read_bytes()
+        change()
+        result = run("inspect", page, "-o", out)
+        assert result.returncode == 1
+        assert (
+            f"not the patches they were made from, and 'sample.pdf' {'has' if 'has' in words else 'is'}"
+            in result.stderr
+        )
+        assert words in result.stderr
+        file.write_bytes(kept)

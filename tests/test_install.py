@@ -42,6 +42,9 @@ def test_it_compresses_and_reads_nothing_of_the_source_tree(python, tmp_path):
     assert str(ROOT) not in where
     assert int(stored) > 0
     assert not list(Path(where).parent.rglob("*.cpp"))
+    for kind in ("templates/*.html", "static/*.js", "static/*.css"):
+        shipped = {file.name for file in Path(where).parent.glob(f"server/{kind}")}
+        assert shipped == {file.name for file in (ROOT / "src" / "adamerge" / "server").glob(kind)}
 
 
 def test_its_command_runs_and_names_the_extra_it_lacks(python, tmp_path):
@@ -50,6 +53,8 @@ def test_its_command_runs_and_names_the_extra_it_lacks(python, tmp_path):
     page = f"{ROOT}/examples/sample#sample.pdf#1"
     subprocess.run([python.with_name("adamerge"), "inspect", page, "-o", tmp_path / "page.html"], check=True)
     assert "Where merging stops" in (tmp_path / "page.html").read_text()
+    run = subprocess.run([python.with_name("adamerge"), "serve", tmp_path], capture_output=True, text=True)
+    assert "adamerge serve needs the 'serve' extra: pip install 'adamerge[serve]'" in run.stderr
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     run = subprocess.run([python.with_name("adamerge"), "info", tmp_path / "t.parquet"], capture_output=True, text=True)
     assert run.returncode == 1

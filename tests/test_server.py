@@ -187,6 +187,7 @@ def test_the_token_opens_by_header_or_cookie(guarded):
     assert (status, headers["location"]) == (303, "/login")
     form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": guarded.url}
     assert guarded.ask("/login", form, b"token=wrong")[0] == 403
+    assert guarded.ask("/login", form, b"token=" + b"x" * 1_000_000)[0] == 413
     status, headers, _ = guarded.ask("/login", form, f"token={TOKEN}".encode())
     cookie = headers["set-cookie"]
     assert status == 303

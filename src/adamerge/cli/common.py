@@ -3,16 +3,13 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from adamerge.errors import AdamergeError
-from adamerge.store import Store, open_store
 
 T = TypeVar("T")
-KEY = "ADAMERGE_API_KEY"  # variable that holds Qdrant's key
 
 
 class Verbs(click.Group):
@@ -53,13 +50,6 @@ def progress(pages: Iterable[T], total: int | None, done: int) -> Iterator[T]:
         for page in pages:
             yield page
             bar.update(task, advance=1, speed=f"{bar.tasks[task].speed or 0:,.0f} pages/s")
-
-
-def open_at(where: str | Path, **options: Any) -> Store:
-    """A store, with Qdrant's key from the environment: an option would stand in the shell's history."""
-    if str(where).startswith(("http://", "https://")):
-        options["api_key"] = os.environ.get(KEY)
-    return open_store(where, **options)
 
 
 def listed(facts: dict[str, Any]) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from adamerge import report
-from adamerge.cli.common import listed, open_at
-from adamerge.store import is_store
+from adamerge.cli.common import listed
+from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
 from adamerge.vectors import open_shards, read_vectors
 from adamerge.vectors.manifest import NAME
@@ -27,7 +27,7 @@ def info(path: str, as_json: bool) -> None:
 def facts(where: str | Path) -> dict[str, Any]:
     """What a store, a folder or a file of vectors holds."""
     if is_store(where):
-        with open_at(where) as store:
+        with open_named(str(where)) as store:
             return store.facts()
     path = Path(where)
     if not (path / NAME).exists():

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import listed, open_at, progress
+from adamerge.cli.common import listed, progress
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
-from adamerge.store import Store, is_store
+from adamerge.store import Store, is_store, open_named
 from adamerge.store.entry import DTYPES
 from adamerge.store.index import PIXELS, Indexing, index_files
 from adamerge.store.metadata import read_metadata
@@ -55,7 +55,7 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
     bad: list[AdamergeError] = []
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    with open_at(where, dtype=options["dtype"]) as store:
+    with open_named(where, dtype=options["dtype"]) as store:
         made = store.about
         how = Indexing(
             encoder or (made.encoder.get("name") if made else None) or "minilm",
@@ -96,7 +96,7 @@ def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
     said = [f"{counts[did]:,} {did}" for did in ("added", "replaced", "unchanged", "removed") if counts[did]]
     click.echo("pages: " + (", ".join(said) or "none") + (f"; {skipped:,} skipped" if skipped else ""))
     if is_store(where):
-        with open_at(where) as store:
+        with open_named(where) as store:
             if store.about is not None:
                 click.echo(listed(store.facts()))
 
@@ -202,7 +202,7 @@ def export(where: str, out: Path, dtype: str) -> None:
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of a new store.  [default: that of FROM, where TO has it]")
 def copy(source: str, target: str, dtype: str | None) -> None:
     """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
-    with existing(source) as store, open_at(target, dtype=dtype) as to:
+    with existing(source) as store, open_named(target, dtype=dtype) as to:
         count = sum(1 for _ in progress(copy_pages(store, to), len(store), 0))
     click.echo(f"{count:,} pages copied to {target}")
 
@@ -211,4 +211,4 @@ def existing(where: str, **options: Any) -> Store:
     """A store that is there; a name that is wrong must not look like a store without pages."""
     if not is_store(where):
         raise BadFile(f"there is no store at {where}: adamerge index makes one")
-    return open_at(where, **options)
+    return open_named(where, **options)

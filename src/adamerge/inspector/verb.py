@@ -17,7 +17,7 @@ from adamerge.inspector.queries import Query
 from adamerge.inspector.source import encoder_of, is_picture, read_page, read_patches
 from adamerge.inspector.stored import encode_again, entry_of, file_of, split_store
 from adamerge.pages import DPI
-from adamerge.store import open_store
+from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
 
 File = click.Path(path_type=Path, dir_okay=False)
@@ -92,7 +92,7 @@ def _read(
 
 
 def _read_stored(where: str, id: str, options: dict[str, Any]) -> tuple[MultiVector, Page, Encoder]:
-    with open_store(where) as store:
+    with open_named(where) as store:
         known = store.known().encoder.get("name")
         if not known:
             raise BadInput(f"{where} does not say which encoder made its pages: inspect the file itself")
@@ -105,7 +105,7 @@ def _read_stored(where: str, id: str, options: dict[str, Any]) -> tuple[MultiVec
 def _method_of(page: str) -> str:
     """The method of a page's store, or the default."""
     if stored := split_store(page):
-        with open_store(stored[0]) as store:
+        with open_named(stored[0]) as store:
             return store.known().method
     return "adamerge"
 

@@ -18,7 +18,7 @@ from adamerge.inspector.stored import file_of
 from adamerge.search.match import matches
 from adamerge.server.params import Question
 from adamerge.server.words import Asked, of_query
-from adamerge.store import Entry, Store, open_store
+from adamerge.store import Entry, Store, open_named
 from adamerge.types import Found, Match
 
 T = TypeVar("T")
@@ -42,9 +42,9 @@ class Library:
     def __init__(self, where: str, **options: Any) -> None:
         """Open the store and load the encoder that made its pages, if it is known."""
         self.where = where
-        name = open_store(where, **options).known().encoder.get("name")
+        name = open_named(where, **options).known().encoder.get("name")
         self.encoder: Encoder | None = load_encoder(name) if name else None
-        self.store: Store = open_store(where, encoder=self.encoder, **options)
+        self.store: Store = open_named(where, encoder=self.encoder, **options)
         self._encoding = threading.Lock()  # an encoder's attention is captured by one thread at a time
         self._encoded: Callable[[str], tuple[Floats, list[str]]] = lru_cache(512)(self._encode)
         self._limiter: anyio.CapacityLimiter | None = None

@@ -1,6 +1,7 @@
 """Workers as the server sees them: one process each, started when it is needed and started again when it died."""
 
 import json
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -59,7 +60,8 @@ class Worker:
         if self.pid is None:
             pipe = subprocess.PIPE
             command = [*self.command, str(self.memory)]
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
+            env = {name: value for name, value in os.environ.items() if name != "ADAMERGE_TOKEN"}
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8", env=env)
             self.starts += 1
         assert self._process is not None
         return self._process

@@ -26,8 +26,7 @@ LETTERS = 120  # of a name
 
 async def receive_file(request: Request, folder: Path, limit: int) -> tuple[Path, str]:
     """The file of a form, under a name of ours, and the name it is to have."""
-    refuse_if_told(request, limit)
-    counted = Request(request.scope, _counted(request.receive, limit + FORM))
+    counted = limited(request, limit)
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with anyio.fail_after(SECONDS):
@@ -43,11 +42,12 @@ async def receive_file(request: Request, folder: Path, limit: int) -> tuple[Path
         raise HTTPException(408, f"a file has to arrive within {SECONDS} s") from None
 
 
-def refuse_if_told(request: Request, limit: int) -> None:
-    """Refuse a body that says itself that it is too large, before a byte of it is read."""
+def limited(request: Request, limit: int) -> Request:
+    """A request whose body ends with an error when it is too large; at once if it says so itself."""
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > limit + FORM:
         raise too_large(limit)
+    return Request(request.scope, _counted(request.receive, limit + FORM))
 
 
 def sniff(head: bytes) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from adamerge.server import openapi, show
 from adamerge.server.api import entry_of, find, parts, take, uploads
 from adamerge.server.guard import COOKIE, Guard, pass_of
 from adamerge.server.params import question, text
+from adamerge.server.upload import limited
 
 HERE = Path(__file__).parent
 LOOK = 60.0  # seconds that a picture or an inspection may take
@@ -138,7 +139,7 @@ async def login(request: Request) -> Response:
 async def enter(request: Request) -> Response:
     """Take the token and give a cookie for it, that only this server gets and no script reads."""
     settings = parts(request).settings
-    async with request.form(max_files=0, max_fields=2, max_part_size=4096) as form:
+    async with limited(request, 0).form(max_files=0, max_fields=2, max_part_size=4096) as form:
         given = str(form.get("token", ""))
     if not Guard(request.app, settings, parts(request).metrics).is_token(given):
         await asyncio.sleep(GUESS)

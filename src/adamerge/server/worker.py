@@ -19,7 +19,7 @@ from adamerge.encoders import Encoder, load_encoder
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import count_pages
 from adamerge.server.words import said
-from adamerge.store import open_store
+from adamerge.store import open_named
 from adamerge.store.index import Indexing, index_files
 
 PAGES = 5_000  # of one file
@@ -88,7 +88,7 @@ def index(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     if total > PAGES:
         raise BadFile(f"{task['source']} has {total:,} pages, more than {PAGES:,}")
     tell({"done": 0, "total": total})
-    with open_store(task["store"]) as store:
+    with open_named(task["store"]) as store:
         about = store.known()
         known = store.sources().get(task["source"])
         if known and task["hash"] not in known.ids.values():
@@ -104,9 +104,9 @@ def index(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 def forget(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Remove what a file that failed has left in the store."""
-    with open_store(task["store"]) as store:
+    with open_named(task["store"]) as store:
         known = store.sources().get(task["source"])
-        ours = known is not None and known.root == Path(task["root"]).as_posix()
+        ours = known is not None and known.root == Path(task["root"]).resolve().as_posix()
         left = [id for id, hash in known.ids.items() if hash == task["hash"]] if known and ours else []
         return {"removed": store.delete(*left) if left else 0}
 
@@ -128,7 +128,7 @@ def inspect(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from adamerge.inspector import inspect as look_into
     from adamerge.inspector.stored import encode_again
 
-    with open_store(task["store"]) as store:
+    with open_named(task["store"]) as store:
         (entry,) = store.get([task["id"]])
         encoder = desk.encoder(task["encoder"])
         vectors, page = encode_again(store, entry, encoder)

@@ -3,6 +3,7 @@
 A folder or a bucket holds them by LanceDB (extra `store`), a server or cluster by Qdrant (extra `qdrant`).
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from adamerge.errors import BadInput, missing_extra
 from adamerge.store.base import Store
 from adamerge.store.entry import Entry
 
-__all__ = ["Entry", "Store", "is_store", "open_store"]
+__all__ = ["Entry", "Store", "is_store", "open_named", "open_store"]
 
 SCHEMES = ("s3", "gs", "az", "http", "https")
+KEY = "ADAMERGE_API_KEY"  # variable that holds Qdrant's key: an option would stand in the shell's history
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -40,6 +42,13 @@ def open_store(where: str | Path, **options: Any) -> Store:
     except ImportError:
         raise missing_extra("a store", "store") from None
     return LanceStore(where, **options)
+
+
+def open_named(where: str, **options: Any) -> Store:
+    """A store that a person named; Qdrant's key comes from ADAMERGE_API_KEY."""
+    if where.startswith(("http://", "https://")):
+        options["api_key"] = os.environ.get(KEY)
+    return open_store(where, **options)
 
 
 def is_store(where: str | Path) -> bool:
