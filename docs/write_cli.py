@@ -10,7 +10,8 @@ from adamerge.cli import main
 def render() -> str:
     """The help of every verb as Markdown."""
     parts = ["# The command line\n\nWritten by `make docs` from `--help`.\n"]
-    root = click.Context(main, info_name="adamerge", terminal_width=100, max_content_width=100)
+    settings = main.context_settings  # click keeps the first help option it makes: it must be the one that runs
+    root = click.Context(main, info_name="adamerge", terminal_width=100, max_content_width=100, **settings)
     parts.append(f"```\n{main.get_help(root)}\n```\n")
     parts += _verbs(main, root)
     parts.append("Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 130 stopped by Ctrl-C.\n")

@@ -11,6 +11,7 @@ import adamerge as am
 from adamerge import errors
 
 ROOT = Path(am.__file__).parent
+REPOSITORY = Path(__file__).parent.parent
 MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
 LAYERS = [
     "errors",
@@ -65,7 +66,8 @@ def test_every_error_is_drawn_in_the_tree():
 
 
 def python(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    return run.stdout.strip()
 
 
 def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
@@ -101,3 +103,14 @@ print(kernels.ward.__module__, small.groups.tolist())
     slow = python("import os; os.environ['ADAMERGE_KERNELS'] = 'reference'\n" + code)
     assert slow.startswith("adamerge.kernels.reference ")
     assert fast.split(" ", 1)[1] == slow.split(" ", 1)[1]
+
+
+def test_tables_need_neither_torch_nor_compiled_kernels():
+    code = """
+import os, sys
+os.environ["ADAMERGE_KERNELS"] = "reference"
+sys.modules |= {"torch": None, "mteb": None, "ir_measures": None, "pyarrow": None, "adamerge.kernels._native": None}
+from adamerge.cli import main
+main(["evaluate", "table", "ablation", "results/books"], standalone_mode=False)
+"""
+    assert python(code).startswith("**The two parts of AdaMerge.**")

@@ -1,16 +1,15 @@
 """The hot loops: contiguous arrays in, arrays out, no checks; the interpreter's lock is free while they work.
 
 Every native kernel has a slow twin of the same name in reference.py, and a test that compares them.
-ADAMERGE_KERNELS=reference picks the twins.
+ADAMERGE_KERNELS=reference picks the twins, and needs nothing compiled.
 """
 
 import os
 
 if os.environ.get("ADAMERGE_KERNELS") == "reference":
-    from adamerge.kernels.reference import gram, groups, maxsim, pool, ward
+    from adamerge.kernels.reference import gram, groups, maxsim, pool, ward, ward_bytes
 else:
-    from adamerge.kernels._native import gram, groups, maxsim, pool, ward
-from adamerge.kernels._native import ward_bytes
+    from adamerge.kernels._native import gram, groups, maxsim, pool, ward, ward_bytes
 from adamerge.kernels.bytes import quantise
 
 __all__ = ["gram", "groups", "maxsim", "pool", "quantise", "ward", "ward_bytes"]

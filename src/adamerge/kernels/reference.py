@@ -56,6 +56,11 @@ def _cosine(a: Doubles, b: Doubles) -> float:
     return float(a @ b / length) if length > 0 else 0.0  # a centroid of zero has no direction
 
 
+def ward_bytes(n: int, d: int) -> int:
+    """About what linking n rows of d numbers takes here: every distance and every row in float64."""
+    return 8 * n * (n + 2 * d)
+
+
 def groups(merges: Ints, made: int) -> Ints:
     """The group of every patch after the first merges of a tree, numbered by first patch: (n,)."""
     n = len(merges) + 1
