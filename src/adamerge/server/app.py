@@ -21,6 +21,7 @@ from adamerge.server.library import Library
 from adamerge.server.metrics import Metrics
 from adamerge.server.office import Worker
 from adamerge.server.settings import Settings
+from adamerge.server.upload import drain
 from adamerge.server.words import said
 
 STATUS = {BadInput: 400, BadFile: 404, WorkerLost: 503}  # of our errors; any other is the store's
@@ -82,8 +83,10 @@ def routes() -> list[Route | Mount]:
     ]
 
 
-def refused(request: Request, error: HTTPException) -> Response:
+async def refused(request: Request, error: HTTPException) -> Response:
     """An error of a request: a page for people, JSON for programs."""
+    if error.status_code == 413:
+        await drain(request.receive)
     return problem(request, error.status_code, error.detail, dict(error.headers or {}))
 
 

@@ -21,6 +21,7 @@ SIGNS = {  # how files begin -> the suffixes they may have
 HEAD = 1024  # bytes in which a PDF may begin
 FORM = 65_536  # bytes that a form may have around its file
 SECONDS = 600  # that sending one may take
+DRAIN, DRAINING = 64_000_000, 5.0  # bytes and seconds that are taken of a file that is refused
 LETTERS = 120  # of a name
 
 
@@ -75,6 +76,17 @@ def clean(name: str, suffixes: tuple[str, ...]) -> str:
 def too_large(limit: int) -> HTTPException:
     """The answer to a file beyond the limit."""
     return HTTPException(413, f"a file is at most {limit / 1e6:,.1f} MB here")
+
+
+async def drain(receive: Receive) -> None:
+    """Take a little more of what is too large: who is cut off while sending does not read why."""
+    taken = 0
+    with anyio.move_on_after(DRAINING):
+        while taken < DRAIN:
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if not message.get("more_body"):
+                return
 
 
 async def _keep(given: UploadFile, path: Path, limit: int) -> Path:
