@@ -1,5 +1,8 @@
 """The command line: verbs that parse, call and print. Data goes to stdout, progress and errors to stderr."""
 
+import os
+import sys
+
 import click
 
 from adamerge.cli import evaluate, info, results, store, vectors
@@ -17,6 +20,8 @@ def main(debug: bool) -> None:
     A method is a name with options: adamerge, adamerge:k=0.25,c_min=0.8, sem-cluster:m=4 ...
     `adamerge methods` lists them.
     """
+    if not sys.stderr.isatty():  # bars of the model library are for a terminal, as ours are
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
 
 
 for verb in (

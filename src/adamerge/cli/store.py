@@ -53,8 +53,6 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
     total = count_pages(pages)  # also finds what is not there before a model is loaded
     metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
     bad: list[AdamergeError] = []
-    if not sys.stderr.isatty():
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     with open_named(where, dtype=options["dtype"]) as store:
         made = store.about
         how = Indexing(
@@ -116,8 +114,6 @@ def search(where: str, query: str, k: int, passing: str, exact: bool, memory: st
     adamerge search reports.store "who repairs the clock?"
     adamerge search reports.store "turnover by region" -k 10 --where "year >= 2020"
     """  # noqa: D301 (click reads the backslash)
-    if not sys.stderr.isatty():
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     with existing(where, memory=memory) as store:
         found = store.search(query, k, passing, exact=exact)
     if as_json:

@@ -1,8 +1,6 @@
 """Verbs on vectors: encode, compress, and what there is to choose from."""
 
 import json
-import os
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,8 +49,6 @@ def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad:
     total = count_pages(pages)  # also finds what is not there before a model is loaded
     batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
     bad: list[AdamergeError] = []
-    if not sys.stderr.isatty():
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     encoder = load_encoder(name, **_given(name, options))
     run = encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=bad.append if skip_bad else None)
     for _ in progress(run, total, sum(counted(out).values())):

@@ -1,7 +1,5 @@
 """The verb `adamerge inspect`: one page in, one HTML file out."""
 
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -71,8 +69,6 @@ def _read(
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if one is needed."""
     options: dict[str, Any] = {"device": device} if device else {}
-    if not sys.stderr.isatty():
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     if stored := split_store(page):
         if image is not None or name is not None:
             raise BadInput("--image and --encoder go with vectors: a store knows its encoder and its files")
