@@ -1,6 +1,6 @@
 """Files -> a store: what has not changed is passed over, what has is replaced, what is gone is removed."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
@@ -51,10 +51,13 @@ class File:
         """Whether all of its pages, and no others, are in the store."""
         return self.known is not None and len(self.done) == len(self.known.ids) == self.pages
 
-    def stale(self, written: Container[str]) -> list[str]:
-        """Ids of pages that the file once had; none while nothing of it can be read, as in the midst of a copy."""
+    def stale(self, written: Mapping[str, str]) -> list[str]:
+        """Ids of pages that the file once had; none while nothing of it can be read, as in the midst of a copy.
+
+        written  source of every page that was written by now, by id
+        """
         known = self.known.ids if self.known else {}
-        readable = self.done or any(id in written for id in known)
+        readable = self.done or self.source in written.values()
         return [id for id in known if id not in self.done and id not in written] if readable else []
 
 
@@ -123,11 +126,11 @@ def index_files(
     files = survey(paths, store, metadata or {})
     yield from (Change(id, "unchanged") for file in files for id in sorted(file.done))
     new = {file.source: file for file in files if not file.unchanged}
-    written: set[str] = set()
+    written: dict[str, str] = {}
     for batch in batches(_entries(new, store, how, method) if new else (), BATCH):
         store.add(batch)
         for entry in batch:
-            written.add(entry.id)
+            written[entry.id] = entry.source
             known = new[entry.source].known
             yield Change(entry.id, "replaced" if known and entry.id in known.ids else "added")
     left = [id for file in new.values() for id in file.stale(written)] + list(_gone(paths, files, store))

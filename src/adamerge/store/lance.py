@@ -208,7 +208,10 @@ class LanceStore(Store):
         if self._table is None:
             return
         self.begin()
-        with warnings.catch_warnings():  # readers of old versions read again (rows.retried), so none is needed any more
+        with (
+            writing(),
+            warnings.catch_warnings(),
+        ):  # readers of old versions read again (rows.retried), so none is needed any more
             warnings.filterwarnings("ignore", message=".*removes every version")
             if len(self) >= INDEX_FROM and not self._table.list_indices():
                 parts = int(len(self) ** 0.5)
