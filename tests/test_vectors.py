@@ -161,7 +161,8 @@ def test_kill_9_at_any_moment_loses_nothing_and_doubles_nothing(tmp_path):
         run.stdout.close()
         kills += run.wait() == -signal.SIGKILL
         assert len(list(folder.glob("shard-*.safetensors"))) >= before
-        if folder.exists() and json.loads((folder / "manifest.json").read_text())["pages"] is not None:
+        manifest = folder / "manifest.json"
+        if manifest.exists() and json.loads(manifest.read_text())["pages"] is not None:
             break
     subprocess.run([sys.executable, "-c", WRITER, folder], check=True, capture_output=True)
     assert kills >= 3
