@@ -59,6 +59,13 @@ def test_every_vector_of_a_query_has_its_token(encoder):
     assert len(encoder.encode_queries(["unbelievable revenue?"])[0]) == 3
 
 
+def test_queries_encoded_together_are_what_each_is_alone(encoder):
+    texts = ["one", "a longer query of several words", "many " * 300, "loss?"] * 3
+    for text, vectors in zip(texts, encoder.encode_queries(texts), strict=True):
+        np.testing.assert_allclose(vectors, encoder.encode_queries([text])[0], atol=1e-5)
+    assert encoder.encode_queries([]) == []
+
+
 def test_every_patch_has_the_box_of_its_word(encoder):
     words = tuple(
         Word(w, (i / 10, 0, (i + 1) / 10, 1)) for i, w in enumerate(["unbelievable", "otorhinolaryngology", "x"])

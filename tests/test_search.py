@@ -45,12 +45,13 @@ def test_memory_holds_what_was_put_last_whatever_came_before(steps, dtype):
         memory.put(id, vectors, scales)
         plain[id] = vectors.astype(np.float32) * (0.5 if dtype == "int8" else 1)
     query = np.array([[127, -64, 32, 1]], np.float32)  # which int8 holds exactly
-    ids, scores = memory.scores(query)
+    ids, (scores, again) = memory.scores([query, 2 * query])
+    assert (again == 2 * scores).all()
     assert dict(zip(ids, scores.tolist(), strict=True)) == pytest.approx(
         {id: float((query @ v.T).max(1).sum()) for id, v in plain.items()}
     )
     some = ["p3", "nobody", "p1"]
-    assert memory.scores(query, some)[0] == [id for id in some if id in plain]
+    assert memory.scores([query], some)[0] == [id for id in some if id in plain]
 
 
 def pages_by_rank(truth, proposals):

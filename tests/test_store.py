@@ -68,6 +68,23 @@ def test_ragged_pages_are_ranked_as_a_plain_loop_ranks_them(store):
         assert (found.how, found.candidates, found.pages) == ("exact", 50, 50)
 
 
+def rows(hit):
+    return [match.row for match in hit.matches]
+
+
+def test_many_queries_find_what_each_finds_alone(store):
+    store.add(an_entry(i) for i in range(1, 40))
+    queries = [a_query(seed, 1 + seed % 5) for seed in range(35)]
+    for options in ({}, {"where": "number > 20", "why": False}, {"exact": True}):
+        for query, found in zip(queries, store.search_all(queries, 4, **options), strict=True):
+            alone = store.search(query, 4, **options)
+            assert [hit.id for hit in found] == [hit.id for hit in alone]
+            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in alone])
+            assert [rows(hit) for hit in found] == [rows(hit) for hit in alone]
+            assert (found.how, found.pages) == (alone.how, alone.pages)
+    assert store.search_all([]) == []
+
+
 def test_scores_may_be_negative_and_k_may_exceed_the_pages(store):
     store.add(am.compress(am.MultiVector(np.full((2, D), 1.0 + i), id=f"p{i}"), method="identity") for i in range(3))
     found = store.search(-np.ones((2, D)), k=9)

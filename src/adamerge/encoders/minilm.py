@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,11 @@ class MiniLM:
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """A vector per word piece of each query: (q, 384)."""
-        out = []
-        for text in texts:
-            pieces = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-            if not pieces:
+        pieces = [self.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+        for text, found in zip(texts, pieces, strict=True):
+            if not found:
                 raise BadInput(f"a query needs words, got {text!r}")
-            out.append(self._windows(pieces)[0])
-        return out
+        return [vectors for vectors, _ in self._read(pieces)] if pieces else []
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The word piece behind each vector of each query."""
@@ -73,17 +72,18 @@ class MiniLM:
         encoded = self.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)
         if not words or not encoded["input_ids"]:
             raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
-        vectors, attention = self._windows(encoded["input_ids"])
+        ((vectors, attention),) = self._read([encoded["input_ids"]])
         boxes = np.array([words[i].box for i in encoded.word_ids()], np.float32)
         return MultiVector(vectors, attention, boxes=boxes, id=page.id)
 
     @torch.no_grad()
-    def _windows(self, pieces: list[int]) -> tuple[Floats, Floats]:
-        """Unit vectors (n, 384) and attention received (n,) of one text, read in windows."""
-        windows = [pieces[i : i + WINDOW] for i in range(0, len(pieces), WINDOW)]
+    def _read(self, texts: list[list[int]]) -> list[tuple[Floats, Floats]]:
+        """Unit vectors (n, 384) and attention received (n,) of each text, read in windows, some at a time."""
+        windows = [text[i : i + WINDOW] for text in texts for i in range(0, len(text), WINDOW)]
         parts = [part for i in range(0, len(windows), BATCH) for part in self._forward(windows[i : i + BATCH])]
-        vectors, attention = zip(*parts, strict=True)
-        return np.concatenate(vectors), np.concatenate(attention)
+        vectors, attention = (np.concatenate(part) for part in zip(*parts, strict=True))
+        bounds = np.cumsum([0, *map(len, texts)])
+        return [(vectors[a:b], attention[a:b]) for a, b in pairwise(bounds)]
 
     def _forward(self, windows: list[list[int]]) -> list[tuple[Floats, Floats]]:
         first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id

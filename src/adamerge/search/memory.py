@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.search.maxsim import maxsim
+from adamerge.search.maxsim import maxsim_all
 
 GROWTH = 1.25  # of the matrix when it is full: little memory without use, few copies
 
@@ -50,15 +50,15 @@ class Memory:
         self._live -= end - begin
         self._listed = None
 
-    def scores(self, query: ArrayLike, only: Sequence[str] | None = None) -> tuple[list[str], Floats]:
-        """Ids and scores of all pages, or of those of `only` that are held."""
+    def scores(self, queries: Sequence[ArrayLike], only: Sequence[str] | None = None) -> tuple[list[str], Floats]:
+        """Ids of all pages, or of those of `only` that are held, and their scores (queries, pages)."""
         if only is not None:
             ids = [id for id in only if id in self._places]
             bounds = _bounds([self._places[id] for id in ids])
         else:
             self._listed = self._listed or (list(self._places), _bounds(list(self._places.values())))
             ids, bounds = self._listed
-        return ids, maxsim(query, self._vectors, bounds[0], bounds[1], self._scales)
+        return ids, maxsim_all(queries, self._vectors, bounds[0], bounds[1], self._scales)
 
     def _reserve(self, rows: int) -> None:
         """Make room for more rows: close holes if they are half of the matrix, else let it grow."""

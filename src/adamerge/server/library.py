@@ -3,9 +3,8 @@
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import anyio
@@ -17,12 +16,15 @@ from adamerge.errors import AdamergeError, BadInput
 from adamerge.inspector.stored import file_of
 from adamerge.search.match import matches
 from adamerge.server.params import Question
+from adamerge.server.together import Together
 from adamerge.server.words import Asked, of_query
 from adamerge.store import Entry, Store, open_named
 from adamerge.types import Found, Match
 
 T = TypeVar("T")
-THREADS = 4  # searches at a time: the kernel takes every core for each
+Encoded = tuple[Floats, list[str]]  # vectors (q, d) of a query, and what stands behind each
+THREADS = 4  # searches at a time, or lots of them: the kernel takes every core for each
+KNOWN = 512  # queries whose vectors are kept
 FRESH = 5.0  # seconds that the numbers of the store may be old
 PRIVATE = re.compile(r"\b(root|hash)\b|\\", re.IGNORECASE)  # columns that tell of this machine, and ways to hide them
 
@@ -46,38 +48,53 @@ class Library:
         self.encoder: Encoder | None = load_encoder(name) if name else None
         self.store: Store = open_named(where, encoder=self.encoder, **options)
         self._encoding = threading.Lock()  # an encoder's attention is captured by one thread at a time
-        self._encoded: Callable[[str], tuple[Floats, list[str]]] = lru_cache(512)(self._encode)
+        self._encoded: dict[str, Encoded] = {}  # oldest first
+        self._together = Together(self.search_all, self.aside)
         self._limiter: anyio.CapacityLimiter | None = None
         self._facts: tuple[float, dict[str, Any]] = (-FRESH, {})
         if self.encoder is not None:  # the first search reads the vectors: let nobody wait for it
-            self.search(Question("first", 1))
+            self.search_all([Question("first", 1)])
 
     async def aside(self, work: Callable[[], T]) -> T:
         """Do something in a thread of our own, so that neither uploads nor pictures wait for searches."""
         self._limiter = self._limiter or anyio.CapacityLimiter(THREADS)
         return await run_sync(work, limiter=self._limiter)
 
-    def search(self, asked: Question) -> Answer:
-        """The best pages for a question; a filter sees what a person may see."""
+    async def search(self, asked: Question) -> Answer:
+        """The best pages for a question, which may be answered together with others."""
+        return await self._together.ask(asked)
+
+    def search_all(self, asked: Sequence[Question]) -> list[Answer]:
+        """The best pages for each question; a filter sees what a person may see."""
         start = time.perf_counter()
-        if PRIVATE.search(asked.where):
-            names = ", ".join(["id", "source", "number", *self.store.columns()])
-            raise BadInput(f"a filter can use {names}; the words root and hash and the sign \\ are not for it")
-        vectors, tokens = self.encode(asked.q)
-        found = self.store.search(vectors, asked.k, asked.where, exact=asked.exact)
-        return Answer(found, of_query(tokens), 1e3 * (time.perf_counter() - start))
+        for one in asked:
+            if PRIVATE.search(one.where):
+                names = ", ".join(["id", "source", "number", *self.store.columns()])
+                raise BadInput(f"a filter can use {names}; the words root and hash and the sign \\ are not for it")
+        encoded = dict(zip(asked, self.encode([one.q for one in asked]), strict=True))
+        answers: dict[Question, Answer] = {}
+        for k, where, exact in {(one.k, one.where, one.exact) for one in asked}:
+            alike = [one for one in encoded if (one.k, one.where, one.exact) == (k, where, exact)]
+            found = self.store.search_all([encoded[one][0] for one in alike], k, where, exact=exact)
+            took = 1e3 * (time.perf_counter() - start)
+            answers |= {one: Answer(f, of_query(encoded[one][1]), took) for one, f in zip(alike, found, strict=True)}
+        return [answers[one] for one in asked]
 
-    def encode(self, text: str) -> tuple[Floats, list[str]]:
-        """The vectors (q, d) of a query and what stands behind each."""
-        if not text.strip():
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The vectors of queries, and what stands behind them; those of late are remembered."""
+        if not all(text.strip() for text in texts):
             raise BadInput("type a query: words to look for")
-        return self._encoded(text)
-
-    def _encode(self, text: str) -> tuple[Floats, list[str]]:
         with self._encoding:
             if self.encoder is None:
                 raise BadInput("the store does not know which encoder made its pages: no words can be searched")
-            return self.encoder.encode_queries([text])[0], self.encoder.query_tokens([text])[0]
+            new = [text for text in dict.fromkeys(texts) if text not in self._encoded]
+            if new:
+                made = zip(self.encoder.encode_queries(new), self.encoder.query_tokens(new), strict=True)
+                self._encoded |= dict(zip(new, made, strict=True))
+            found = [self._encoded[text] for text in texts]
+            for text in list(self._encoded)[:-KNOWN]:
+                del self._encoded[text]
+        return found
 
     def entry(self, id: str) -> Entry | None:
         """A page by its id."""
@@ -86,7 +103,7 @@ class Library:
 
     def why(self, entry: Entry, text: str) -> tuple[list[Asked], tuple[Match, ...]]:
         """The words of a query, and where on a page each of its vectors matched."""
-        vectors, tokens = self.encode(text)
+        ((vectors, tokens),) = self.encode([text])
         return of_query(tokens), matches(vectors, entry.page, entry.words)
 
     def has_file(self, entry: Entry) -> bool:

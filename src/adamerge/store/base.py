@@ -14,7 +14,7 @@ from adamerge.search.maxsim import checked
 from adamerge.store.entry import DTYPES, About, Entry, batches
 from adamerge.types import Compressed, Found, Hit
 
-BATCH = 32  # pages of one write, which is there as a whole or not at all
+BATCH = 32  # pages of one write, which is there as a whole or not at all; queries that are answered together
 Ranked = tuple[list[tuple[str, float]], str, int, int]  # (id, score) best first; how, candidates, pages as in Found
 
 
@@ -94,18 +94,40 @@ class Store(ABC):
         exact   compare every page, however many there are
         why     also find where on each page every query vector matched
         """
-        about = self.known()
+        return self.search_all([query], k, where, exact=exact, why=why)[0]
+
+    def search_all(
+        self,
+        queries: Sequence[str | ArrayLike],
+        k: int = 10,
+        where: str = "",
+        *,
+        exact: bool = False,
+        why: bool = True,
+    ) -> list[Found]:
+        """What `search` finds for each of many queries, in less time: pages are compared with many at once."""
         if not isinstance(k, int) or k < 1:
             raise BadInput(f"k must be a whole number, at least 1, got {k!r}")
-        vectors = self.encode(query) if isinstance(query, str) else checked(query, about.dimension)
-        ranked, how, candidates, pages = self._rank(vectors, k, where.strip(), exact)
-        scores = dict(ranked)
-        found = self.get(list(scores))
-        hits = (_hit(entry, scores[entry.id], vectors if why else None) for entry in found)
-        return Found(tuple(hits), how, candidates, pages)
+        vectors = self._vectors(queries)
+        found: list[Found] = []
+        for batch in (vectors[i : i + BATCH] for i in range(0, len(vectors), BATCH)):
+            ranked = self._rank(batch, k, where.strip(), exact)
+            there = {entry.id: entry for entry in self.get(list({id: None for best, *_ in ranked for id, _ in best}))}
+            for query, (best, how, candidates, pages) in zip(batch, ranked, strict=True):
+                shown = query if why else None
+                hits = (_hit(there[id], score, shown) for id, score in best if id in there)  # one may be gone by now
+                found.append(Found(tuple(hits), how, candidates, pages))
+        return found
 
-    def encode(self, query: str) -> Floats:
-        """The vectors (q, d) of a query, by the encoder that made the pages."""
+    def _vectors(self, queries: Sequence[str | ArrayLike]) -> list[Floats]:
+        """The vectors (q, d) of each query: as given, or of its text by the encoder that made the pages."""
+        about = self.known()
+        texts = [query for query in queries if isinstance(query, str)]
+        encoded = iter(self._load().encode_queries(texts) if texts else ())
+        return [next(encoded) if isinstance(query, str) else checked(query, about.dimension) for query in queries]
+
+    def _load(self) -> Encoder:
+        """The encoder that made the pages, loaded once."""
         about = self.known()
         if self._encoder is None:
             if not about.encoder.get("name"):
@@ -116,7 +138,7 @@ class Store(ABC):
             encoder = load_encoder(about.encoder["name"])
             about.check_encoder({key: encoder.about.get(key) for key in ("name", "revision")})
             self._encoder = encoder
-        return self._encoder.encode_queries([query])[0]
+        return self._encoder
 
     def known(self) -> About:
         """What made the pages, as it is now; an error where there are none."""
@@ -186,8 +208,8 @@ class Store(ABC):
         """Insert or replace checked entries at once; make the database first if it is not there."""
 
     @abstractmethod
-    def _rank(self, query: Floats, k: int, where: str, exact: bool) -> Ranked:
-        """The best k pages that pass a filter."""
+    def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
+        """The best k pages that pass a filter, for each query."""
 
 
 def _hit(entry: Entry, score: float, query: Floats | None) -> Hit:

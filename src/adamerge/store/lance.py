@@ -289,15 +289,19 @@ class LanceStore(Store):
 
     # ----------------------------------------------------------------------------------------------- searching
 
-    def _rank(self, query: Floats, k: int, where: str, exact: bool) -> Ranked:
+    def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
         check_filter(self._table, where, [*SHOWN, *self.columns()])
         only = read(self._table, ["id"], where)["id"].to_pylist() if where else None
         with self._searching:
             held = retried(self._hold)
             if held is not None:
-                ids, scores = held.scores(query, only)
-                return best(ids, scores, k), "exact", len(ids), len(ids)
+                ids, scores = held.scores(queries, only)
+                return [(best(ids, row, k), "exact", len(ids), len(ids)) for row in scores]
         pages = retried(self._table.count_rows) if only is None else len(only)
+        return [self._rank_unheld(query, k, where, exact, pages) for query in queries]
+
+    def _rank_unheld(self, query: Floats, k: int, where: str, exact: bool, pages: int) -> Ranked:
+        """The best k of `pages` pages that pass a filter, read from disk: all of them, or some that are proposed."""
         if exact:
             ids, scores = self._score(query, where)
             return best(ids, scores, k), "exact", len(ids), len(ids)

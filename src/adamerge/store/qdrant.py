@@ -224,10 +224,13 @@ class QdrantStore(Store):
 
     # ----------------------------------------------------------------------------------------------- searching
 
-    def _rank(self, query: Floats, k: int, where: str, exact: bool) -> Ranked:
+    def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
         passing = to_qdrant(where, self._columns)
         pages = self._count(passing)
-        if exact or pages <= EXACT_TO:
+        return [self._rank_one(query, k, passing, pages, exact or pages <= EXACT_TO) for query in queries]
+
+    def _rank_one(self, query: Floats, k: int, passing: models.Filter | None, pages: int, exact: bool) -> Ranked:
+        if exact:
             return self._maxsim(query, passing, k), "exact", pages, pages
         mean = query.mean(0)
 
