@@ -7,18 +7,27 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from light import Light, write_pdf
+from PIL import Image
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, Mixture
-from adamerge.store.index import default_method
+from adamerge.store.index import default_method, hash_of
 from adamerge.store.metadata import read_metadata
 
 METHOD = "adamerge:k=none,c_min=0.5"
+
+
+class Grey(Light):
+    """One patch a page, of nothing but its picture."""
+
+    def _page(self, page):
+        return am.MultiVector(np.full((1, 4), float(np.mean(page.image))), id=page.id)
 
 
 @pytest.fixture
@@ -90,14 +99,95 @@ def test_another_folder_is_added_and_takes_nobodys_place(store, folder, tmp_path
 def test_a_folder_that_moved_is_the_same_folder(store, folder, tmp_path):
     index(store, folder)
     shutil.move(folder, tmp_path / "moved")
-    (tmp_path / "moved" / "sub" / "b.pdf").unlink()
     write_pdf(tmp_path / "moved" / "a.pdf", ["pear pie"])
     assert index(store, tmp_path / "moved") == {"a.pdf#1": "replaced", "a.pdf#2": "removed"} | dict.fromkeys(
-        ALL[2:], "removed"
+        ALL[2:], "unchanged"
     )
+    assert {source.root for source in store.sources().values()} == {(tmp_path / "moved").as_posix()}
     shutil.move(tmp_path / "moved", folder)
-    assert index(store, folder) == {"a.pdf#1": "unchanged"}
+    assert set(index(store, folder).values()) == {"unchanged"}
     assert store.sources()["a.pdf"].root == folder.as_posix()
+
+
+def test_a_folder_that_is_away_loses_nothing_to_a_file_that_is_also_elsewhere(store, folder, tmp_path):
+    index(store, folder)
+    (tmp_path / "copies").mkdir()
+    shutil.copy(folder / "a.pdf", tmp_path / "copies")
+    shutil.move(folder, tmp_path / "unplugged")
+    assert index(store, tmp_path / "copies") == dict.fromkeys(ALL[:2], "unchanged")
+    assert len(store) == 5
+
+
+def test_pages_that_no_file_is_known_of_are_replaced_by_their_file_and_else_left_alone(store, folder, monkeypatch):
+    page = am.compress(Light().encode_pages(list(am.read_pages([folder / "a.pdf"])))[0], method=METHOD)
+    store.encoded_by(Light())
+    store.add([replace(page, id="a.pdf#1"), replace(page, id="other.pdf#1")])
+    monkeypatch.chdir(folder)
+    assert index(store, "a.pdf", dpi=150) == {"a.pdf#1": "replaced", "a.pdf#2": "added"}
+    assert len(store) == 3
+
+
+def test_a_page_that_has_become_blank_is_no_longer_found(store, folder):
+    index(store, folder)
+    write_pdf(folder / "a.pdf", [""])
+    bad = []
+    assert index(store, folder, skip_bad=bad.append) == dict.fromkeys(ALL[:2], "removed") | dict.fromkeys(
+        ALL[2:], "unchanged"
+    )
+    assert "has no words" in str(bad[0])
+
+
+def test_a_picture_whose_ids_change_leaves_no_old_page(store, tmp_path):
+    frames = [Image.new("RGB", (40, 40), colour) for colour in ("red", "blue")]
+    frames[0].save(tmp_path / "scan.tif")
+    assert index(store, tmp_path / "scan.tif", encoder=Grey()) == {"scan.tif": "added"}
+    frames[0].save(tmp_path / "scan.tif", save_all=True, append_images=frames[1:])
+    assert index(store, tmp_path / "scan.tif", encoder=Grey()) == {
+        "scan.tif#1": "added",
+        "scan.tif#2": "added",
+        "scan.tif": "removed",
+    }
+
+
+def test_a_file_that_may_not_be_read_does_not_stop_the_others(store, folder, monkeypatch):
+    def refused(path):
+        raise BadFile(f"{path} cannot be read: Permission denied")
+
+    monkeypatch.setattr("adamerge.store.index.hash_of", lambda p: refused(p) if p.name == "a.pdf" else hash_of(p))
+    bad = []
+    assert index(store, folder, skip_bad=bad.append) == dict.fromkeys(ALL[2:], "added")
+    assert [str(error).endswith("a.pdf cannot be read: Permission denied") for error in bad] == [True]
+    with pytest.raises(BadFile, match="Permission denied"):
+        index(store, folder)
+
+
+def test_what_cannot_be_opened_is_said_in_words(tmp_path):
+    with pytest.raises(BadFile, match="cannot be read: Is a directory"):
+        hash_of(tmp_path)
+
+
+def test_a_file_that_is_given_twice_is_indexed_once(store, folder):
+    assert index(store, folder / "sub", folder, folder) == {
+        "a.pdf#1": "added",
+        "a.pdf#2": "added",
+        "b.pdf#1": "added",
+        "b.pdf#2": "added",
+        "b.pdf#3": "added",
+    }
+
+
+def test_metadata_that_no_store_takes_are_refused_before_anything_is_encoded(store, folder):
+    index(store, folder, metadata={"a.pdf": {"year": 2020}})
+    write_pdf(folder / "c.pdf", ["new"])
+    for metadata, words in [({"year": "x"}, "is int on other pages"), ({"words": 3}, "is a column of the store")]:
+        with pytest.raises((Mixture, BadInput), match=words):
+            index(store, folder, encoder="light", metadata={"c.pdf": metadata})
+
+
+def test_a_name_is_the_same_however_its_accents_are_spelt(store, tmp_path):
+    write_pdf(tmp_path / "docs" / "re\u0301sume\u0301.pdf", ["one"])
+    index(store, tmp_path / "docs", metadata={"r\u00e9sum\u00e9.pdf": {"year": 2020}})
+    assert [source.metadata for source in store.sources().values()] == [{"year": 2020}]
 
 
 def test_a_folder_is_the_same_by_any_of_its_names(store, folder, tmp_path):

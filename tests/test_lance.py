@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,7 @@ def test_above_the_budget_candidates_are_proposed_and_exact_compares_all(path):
 
 def test_above_the_budget_a_filter_holds_in_both_stages(path):
     with am.open_store(path, memory=1) as small:
+        assert len(small.search(a_query(), 60, "id LIKE 'p0001_' AND id NOT LIKE '%9'")) == 9
         some = small.search(a_query(), 5, "id < 'p00050'")
         assert (some.how, some.candidates, some.pages) == ("exact", 50, 50)
         with am.open_store(path) as whole:
@@ -202,12 +204,14 @@ def test_a_file_or_another_table_is_not_a_store(tmp_path):
         am.open_store(tmp_path / "other")
 
 
-@pytest.mark.parametrize(("text", "size"), [("1e3", 1000), ("500MB", 5 * 10**8), ("4GiB", 4 << 30), (" 2 kib ", 2048)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("1e3", 1000), ("500MB", 5 * 10**8), ("4GiB", 4 << 30), (" 2 ki", 2048), ("4G", 4 * 10**9)]
+)
 def test_sizes_are_read_with_their_unit(text, size):
     assert parse_bytes(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "much", "4 bananas", "-"])
+@pytest.mark.parametrize("text", ["", "much", "4 bananas", "-", "-5MB", "1e999"])
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError, match="such as 500MB"):
         parse_bytes(text)
@@ -278,6 +282,46 @@ def test_readers_see_whole_pages_while_a_writer_writes_and_compacts(path):
             process.communicate()
 
 
+def test_what_is_being_read_is_read_to_its_end_while_a_writer_compacts(path):
+    with am.open_store(path) as reader, am.open_store(path) as writer:
+        writer.add(a_page(i) for i in range(600, 1200))
+        entries = reader.entries()
+        ids = [next(entries).id for _ in range(3)]
+        writer.compact()
+        ids += [entry.id for entry in entries]
+    assert sorted(ids) == [f"p{i:05d}" for i in range(1200)]
+
+
+def test_threads_that_write_the_same_pages_store_them_once(tmp_path):
+    with am.open_store(tmp_path / "store") as store, ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: store.add([a_page(i) for i in range(40)]), range(8))) == [40] * 8
+        assert len(store) == 40
+        assert sorted(entry.id for entry in store.entries()) == [f"p{i:05d}" for i in range(40)]
+
+
+def test_a_store_whose_folder_is_gone_lets_go_of_its_lock(path):
+    store = am.open_store(path)
+    store.add(a_page(0))
+    shutil.rmtree(path)
+    with pytest.raises(BadFile):
+        store.close()
+    with am.open_store(path) as again:
+        again.add(a_page(1))
+        assert len(again) == 1
+
+
+def test_all_files_are_labelled_by_one_write(tmp_path):
+    with am.open_store(tmp_path / "store") as store:
+        store.add(am.Entry(a_page(i), source=f"f{i // 2}.pdf") for i in range(20))
+        store.label({f"f{i}.pdf": {"year": 2000 + i, "name": None if i % 2 else f"n{i}"} for i in range(10)})
+        store.moved({f"f{i}.pdf": f"/folder/{i}" for i in range(10)})
+        assert store._writes == 3
+        for i, (name, source) in enumerate(sorted(store.sources().items())):
+            assert (name, source.root) == (f"f{i}.pdf", f"/folder/{i}")
+            assert source.metadata == {"year": 2000 + i} | ({} if i % 2 else {"name": f"n{i}"})
+        assert [hit.source for hit in store.search(a_query(), 9, "year = 2003 AND name IS NULL")] == ["f3.pdf"] * 2
+
+
 def test_a_bucket_is_a_store(monkeypatch):
     import boto3
     from moto.server import ThreadedMotoServer
@@ -300,5 +344,10 @@ def test_a_bucket_is_a_store(monkeypatch):
             assert len(store) == 39
             assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
             assert store.facts()["bytes in all"] > store.facts()["bytes of vectors"] > 0
+        with am.open_store("s3://pages/reports") as one, am.open_store("s3://pages/reports") as other:
+            for store in (one, other):  # which no lock keeps apart
+                store.begin()
+            assert [store.add([a_page(50), a_page(51)]) for store in (one, other)] == [2, 2]
+            assert len(one) == 41
     finally:
         server.stop()

@@ -25,6 +25,10 @@ FILTERS = {
     "language NOT IN ('en')": lambda i, m: m["language"] not in ("en", None),
     "year BETWEEN 2002 AND 2004": lambda i, m: 2002 <= m["year"] <= 2004,
     "NOT year BETWEEN 2002 AND 2004": lambda i, m: not 2002 <= m["year"] <= 2004,
+    "YEAR > 2003.5": lambda i, m: m["year"] >= 2004,
+    "open IS NOT TRUE": lambda i, m: not m["open"],
+    "day = '2020-01-05'": lambda i, m: m["day"] == date(2020, 1, 5),
+    "day != '2020-01-05' AND day <= '2020-01-06'": lambda i, m: m["day"] in [date(2020, 1, d) for d in (1, 2, 3, 4, 6)],
     "price <= -0.5": lambda i, m: m["price"] <= -0.5,
     "price = 1.5": lambda i, m: m["price"] == 1.5,
     "source = 'file1.pdf' AND number > 3": lambda i, m: i % 3 == 1 and i > 3,
@@ -64,7 +68,7 @@ def test_a_filter_that_cannot_be_applied_is_refused_in_words(store, where):
 def test_metadata_may_come_later_and_be_set_for_a_whole_file(store):
     store.add(an_entry(i) for i in range(6))
     store.add(an_entry(6, metadata={"year": 2020}))
-    store.label("file1.pdf", {"year": 2021, "title": "One"})
+    store.label({"file1.pdf": {"year": 2021, "title": "One"}})
     assert {hit.id for hit in store.search(a_query(), where="year = 2021")} == {"p1", "p4"}
     assert store.columns() == {"year": "int", "title": "text"}
     assert store.sources()["file1.pdf"].metadata == {"year": 2021, "title": "One"}
@@ -110,8 +114,8 @@ def test_a_refused_write_leaves_no_column_behind(store):
 
 def test_a_name_without_values_is_no_column(store):
     store.add(an_entry(0, metadata={"year": 2020, "nothing": None}))
-    store.label("file0.pdf", {"year": 2021, "nothing": None})
+    store.label({"file0.pdf": {"year": 2021, "nothing": None}})
     assert store.columns() == {"year": "int"}
     assert store.get(["p0"])[0].metadata == {"year": 2021}
-    store.label("file0.pdf", {"year": None})
+    store.label({"file0.pdf": {"year": None}})
     assert store.get(["p0"])[0].metadata == {}

@@ -87,7 +87,7 @@ def test_many_queries_find_what_each_finds_alone(store):
 
 def test_scores_may_be_negative_and_k_may_exceed_the_pages(store):
     store.add(am.compress(am.MultiVector(np.full((2, D), 1.0 + i), id=f"p{i}"), method="identity") for i in range(3))
-    found = store.search(-np.ones((2, D)), k=9)
+    found = store.search(-np.ones((2, D)), k=np.int64(9))
     assert [hit.score for hit in found] == [-2 * D, -4 * D, -6 * D]
 
 

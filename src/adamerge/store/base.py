@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -40,6 +42,7 @@ class Store(ABC):
         if dtype is not None and dtype not in self.dtypes:
             raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
         self._dtype = dtype
+        self._changing = RLock()  # one thread writes at a time
         self.about: About | None = None
         if encoder is not None:
             self.encoded_by(encoder)
@@ -75,13 +78,14 @@ class Store(ABC):
         self.refresh()
         for batch in batches(pages, BATCH):
             first = batch[0].page
-            about = self.about or About(
-                first.vectors.shape[1], first.method, self._dtype or self.dtypes[0], self._encoded_by
-            )
-            for entry in batch:
-                about.check_page(entry.page)
-            self._write(batch, about)
-            self.about = about
+            with self._changing:
+                about = self.about or About(
+                    first.vectors.shape[1], first.method, self._dtype or self.dtypes[0], self._encoded_by
+                )
+                for entry in batch:
+                    about.check_page(entry.page)
+                self._write(batch, about)
+                self.about = about
             count += len(batch)
         return count
 
@@ -106,7 +110,7 @@ class Store(ABC):
         why: bool = True,
     ) -> list[Found]:
         """What `search` finds for each of many queries, in less time: pages are compared with many at once."""
-        if not isinstance(k, int) or k < 1:
+        if not isinstance(k, Integral) or k < 1:
             raise BadInput(f"k must be a whole number, at least 1, got {k!r}")
         vectors = self._vectors(queries)
         found: list[Found] = []
@@ -168,8 +172,8 @@ class Store(ABC):
         """Become the writer now, where a database has but one, instead of with the first write."""
 
     @abstractmethod
-    def moved(self, source: str, root: str) -> None:
-        """Note that a source file is in another folder now."""
+    def moved(self, roots: Mapping[str, str]) -> None:
+        """Note that source files are in other folders now."""
 
     @abstractmethod
     def delete(self, *ids: str, source: str | None = None) -> int:
@@ -192,8 +196,8 @@ class Store(ABC):
         """The names of metadata, and the kind of each: bool, int, float, text, time or date."""
 
     @abstractmethod
-    def label(self, source: str, metadata: Mapping[str, Any]) -> None:
-        """Set metadata of all pages of a source file."""
+    def label(self, labels: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set metadata of all pages of some source files."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:

@@ -1,120 +1,171 @@
-"""A filter in SQL -> Qdrant's: year >= 2020 AND NOT language IN ('en', 'de') OR author IS NULL."""
+"""A filter in SQL, read once for every database: year >= 2020 AND NOT language IN ('en', 'de') OR author IS NULL.
+
+Only comparisons of a column with values pass. Whatever else SQL has is refused before a database sees it: a filter may
+come from a stranger, and a function of SQL can ask for all memory there is.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
+from math import isfinite
 from typing import Any
 
-import sqlglot
-from qdrant_client import models
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 
 from adamerge.errors import BadInput
 from adamerge.store.metadata import as_utc
 
-OWN = {"id": "text", "source": "text", "number": "int"}
-OPPOSITE: dict[type, type] = {exp.EQ: exp.NEQ, exp.GT: exp.LTE, exp.GTE: exp.LT}
-OPPOSITE |= {b: a for a, b in OPPOSITE.items()}
-BOUND: dict[type, str] = {exp.GT: "gt", exp.GTE: "gte", exp.LT: "lt", exp.LTE: "lte"}
-MIRRORED: dict[type, type] = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
+OWN = {"id": "text", "source": "text", "number": "int"}  # what a filter can use besides metadata
+SIGNS: dict[type, str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
+OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+PARTS = {"this", "expression", "expressions", "low", "high", "negate"}  # of a node that we understand
+KNOWN = "= != < <= > >= IN BETWEEN LIKE IS NULL"
 
 
-def to_qdrant(where: str, columns: Mapping[str, str]) -> models.Filter | None:
-    """The filter of an expression over id, source, number and metadata; as in SQL, what is not there never passes.
+@dataclass(frozen=True)
+class Test:
+    """A column compared with values, or the opposite of that; null passes neither, as in SQL.
 
-    columns  kinds of the metadata by name
+    sign  IN (any of the values), < <= > >= LIKE (the one value), IS NULL (no value)
     """
+
+    column: str
+    sign: str
+    values: tuple[Any, ...] = ()
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Filters that must all pass, or one of which must."""
+
+    all: bool
+    parts: tuple["Filter", ...]
+
+
+Filter = Test | Group
+
+
+def parse(where: str, columns: Mapping[str, str]) -> Filter | None:
+    """The filter of an expression over id, source, number and metadata, the kinds of which are `columns`."""
     if not where.strip():
         return None
     try:
-        tree = sqlglot.parse_one(where)
-    except SqlglotError as error:
-        raise BadInput(f"the filter {where!r} is not SQL: {str(error).splitlines()[0]}") from None
-    return _Translation(where, dict(columns) | OWN).of(tree, False)
+        trees = Dialect.get_or_raise(None).parse_into(exp.Condition, where)
+        (tree,) = (tree for tree in trees if tree is not None)
+    except (SqlglotError, ValueError):
+        raise BadInput(f"the filter {where!r} is not SQL such as year >= 2020 AND language = 'en'") from None
+    except RecursionError:
+        raise BadInput(f"the filter {where[:40]!r}... is nested too deeply") from None
+    return _Reader(where, dict(columns) | OWN).read(tree, False)
 
 
-class _Translation:
+def to_sql(filter: Filter | None) -> str:
+    """A filter as LanceDB takes it; its names and values are checked and quoted, so nothing else can be in it."""
+    if filter is None:
+        return ""
+    if isinstance(filter, Group):
+        return "(" + (" AND " if filter.all else " OR ").join(map(to_sql, filter.parts)) + ")"
+    no, name = "NOT " if filter.negated else "", f"`{filter.column}`"
+    if filter.sign == "IS NULL":
+        return f"{name} IS {no}NULL"
+    values = ", ".join(map(_literal, filter.values))
+    if any(isinstance(value, float) for value in filter.values):
+        name = f"CAST({name} AS DOUBLE)"
+    return f"{name} {no}IN ({values})" if filter.sign == "IN" else f"{name} {no}{filter.sign} {values}"
+
+
+def quoted(text: str) -> str:
+    """A string of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"timestamp '{value.isoformat()}'"
+    if isinstance(value, date):
+        return f"date '{value.isoformat()}'"
+    return quoted(value) if isinstance(value, str) else str(value).lower()
+
+
+class _Reader:
     def __init__(self, where: str, columns: Mapping[str, str]) -> None:
         self.where, self.columns = where, columns
 
-    def of(self, node: exp.Expr, negated: bool) -> models.Filter:
+    def read(self, node: Any, negated: bool) -> Filter:
         """The filter of a node, or of its opposite: NOT is carried down to the comparisons, where null stays null."""
-        if isinstance(node, exp.Paren):
-            return self.of(node.this, negated)
-        if isinstance(node, exp.Not):
-            return self.of(node.this, not negated)
-        if isinstance(node, exp.And | exp.Or):
-            both: list[Any] = [self.of(node.left, negated), self.of(node.right, negated)]
-            return models.Filter(must=both) if isinstance(node, exp.And) != negated else models.Filter(should=both)
-        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=self.key(node.this)))
-            return models.Filter(must_not=[empty]) if negated else models.Filter(must=[empty])
-        if isinstance(node, exp.In) and not node.args.get("query"):
-            return self.any_of(node.this, [self.value(v, node.this) for v in node.expressions], negated)
-        if isinstance(node, exp.Between):
-            inside = exp.And(
-                this=exp.GTE(this=node.this, expression=node.args["low"]),
-                expression=exp.LTE(this=node.this, expression=node.args["high"]),
-            )
-            return self.of(inside, negated)
-        if isinstance(node, exp.Column):  # a column of true and false
-            return self.any_of(node, [not negated], False)
+        if not {name for name, part in node.args.items() if part} <= PARTS:
+            raise self.unknown(node)
+        negated ^= bool(node.args.get("negate"))  # how some of sqlglot's nodes have NOT
+        match node:
+            case exp.Paren():
+                return self.read(node.this, negated)
+            case exp.Not():
+                return self.read(node.this, not negated)
+            case exp.And() | exp.Or():
+                parts = self.read(node.left, negated), self.read(node.right, negated)
+                return Group(isinstance(node, exp.And) != negated, parts)
+            case exp.Between(this=column, args={"low": low, "high": high}):
+                inside = exp.GTE(this=column, expression=low), exp.LTE(this=column, expression=high)
+                return Group(not negated, (self.read(inside[0], negated), self.read(inside[1], negated)))
+            case exp.Is(this=column, expression=exp.Null()):
+                return Test(self.name(column), "IS NULL", negated=negated)
+            case exp.Is(this=column, expression=exp.Boolean() as truth):  # which no null leaves open
+                value, empty = self.value(truth, column), Test(self.name(column), "IS NULL")
+                equal = Test(self.name(column), "IN", (value != negated,))
+                return Group(False, (equal, empty)) if negated else equal
+            case exp.In(this=column, expressions=[_, *_] as values):
+                return Test(self.name(column), "IN", tuple(self.value(value, column) for value in values), negated)
+            case exp.Column():  # of true and false
+                return Test(self.name(node), "IN", (self.value(exp.true(), node),), negated)
         return self.comparison(node, negated)
 
-    def comparison(self, node: exp.Expr, negated: bool) -> models.Filter:
-        kind = type(node)
-        if kind not in OPPOSITE:
-            raise BadInput(f"the filter {self.where!r}: {node.sql()!r} is none of = != < <= > >= IN BETWEEN IS NULL")
-        column, value = node.this, node.expression
-        if isinstance(value, exp.Column):
-            column, value, kind = value, column, MIRRORED.get(kind, kind)
-        kind = OPPOSITE[kind] if negated else kind
-        known = self.value(value, column)
-        if kind in (exp.EQ, exp.NEQ):
-            return self.any_of(column, [known], kind is exp.NEQ)
-        if isinstance(known, bool | str):
-            raise BadInput(f"the filter {self.where!r}: Qdrant has no order for text, {column.sql()} can be = or IN")
-        bound = {BOUND[kind]: known}
-        within = models.DatetimeRange(**bound) if isinstance(known, datetime) else models.Range(**bound)
-        return models.Filter(must=[models.FieldCondition(key=self.key(column), range=within)])
+    def comparison(self, node: Any, negated: bool) -> Test:
+        if type(node) not in (exp.EQ, exp.NEQ, exp.Like, *SIGNS):
+            raise self.unknown(node)
+        column, value, sign = node.this, node.expression, SIGNS.get(type(node), "IN")
+        if isinstance(value, exp.Column) and not isinstance(node, exp.Like):
+            column, value, sign = value, column, MIRRORED.get(sign, sign)
+        values = (self.value(value, column),)
+        if isinstance(node, exp.Like):
+            if not isinstance(values[0], str):
+                raise self.unknown(node)
+            return Test(self.name(column), "LIKE", values, negated)
+        if sign == "IN":
+            return Test(self.name(column), sign, values, negated != isinstance(node, exp.NEQ))
+        return Test(self.name(column), OPPOSITE[sign] if negated else sign, values)
 
-    def any_of(self, column: exp.Expr, values: list[Any], negated: bool) -> models.Filter:
-        key = self.key(column)
-        one: list[Any] = [_equal(key, value) for value in values]
-        if not negated:
-            return models.Filter(should=one)
-        return models.Filter(must_not=[*one, models.IsEmptyCondition(is_empty=models.PayloadField(key=key))])
+    def unknown(self, node: Any) -> BadInput:
+        return BadInput(f"the filter {self.where!r}: {node.sql()!r} is none of {KNOWN}")
 
-    def key(self, column: exp.Expr) -> str:
-        name = column.name if isinstance(column, exp.Column) else ""
+    def name(self, column: Any) -> str:
+        name = column.name.lower() if isinstance(column, exp.Column) and not column.table else ""
         if name not in self.columns:
             known = ", ".join(sorted(self.columns))
             raise BadInput(f"the filter {self.where!r}: no column {column.sql()!r}; there are {known}")
-        return name if name in OWN else f"metadata.{name}"
+        return name
 
-    def value(self, node: exp.Expr, column: exp.Expr) -> Any:
+    def value(self, node: Any, column: Any) -> Any:
         """A literal as the kind of its column."""
-        self.key(column)
-        kind, literal = self.columns[column.name], node.this if isinstance(node, exp.Cast | exp.Neg) else node
-        sign = -1 if isinstance(node, exp.Neg) else 1
-        text = literal.name if isinstance(literal, exp.Literal) else literal.sql()
+        kind, literal = self.columns[self.name(column)], node.this if isinstance(node, exp.Cast | exp.Neg) else node
+        text = literal.name if isinstance(literal, exp.Literal) else ""
+        number = isinstance(literal, exp.Literal) and not literal.is_string
         try:
-            if kind in ("time", "date"):
+            if kind == "date":
+                return date.fromisoformat(text)
+            if kind == "time":
                 return as_utc(datetime.fromisoformat(text))
             if kind == "bool" and isinstance(literal, exp.Boolean):
                 return bool(literal.this)
-            if kind == "text" and isinstance(literal, exp.Literal) and literal.is_string:
+            if kind == "text" and isinstance(literal, exp.Literal) and not number:
                 return text
-            if kind in ("int", "float") and isinstance(literal, exp.Literal) and not literal.is_string:
-                return sign * (int(text) if text.isdigit() else float(text))
+            if kind in ("int", "float") and number:
+                sign = -1 if isinstance(node, exp.Neg) else 1
+                value = int(text) if text.isdigit() and len(text) < 19 else float(text)
+                if isfinite(value):
+                    return sign * value
         except ValueError:
             pass
         raise BadInput(f"the filter {self.where!r}: {column.sql()} is a column of {kind}, {node.sql()} is not")
-
-
-def _equal(key: str, value: Any) -> models.FieldCondition:
-    if isinstance(value, float):
-        return models.FieldCondition(key=key, range=models.Range(gte=value, lte=value))
-    if isinstance(value, date):
-        return models.FieldCondition(key=key, range=models.DatetimeRange(gte=value, lte=value))
-    return models.FieldCondition(key=key, match=models.MatchValue(value=value))

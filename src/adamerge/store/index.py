@@ -1,18 +1,20 @@
 """Files -> a store: what has not changed is passed over, what has is replaced, what is gone is removed."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from adamerge.compress.names import Method, parse_method
 from adamerge.encoders import Encoder, load_encoder
 from adamerge.encoders.encode import batches, encode_batch
-from adamerge.errors import Mixture
+from adamerge.errors import BadFile, Mixture
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.store.base import BATCH, Source, Store
 from adamerge.store.entry import Entry, thumbnail
+from adamerge.store.metadata import columns_of
 
 PIXELS = 512  # of a thumbnail's longer side
 DEFAULTS = {  # encoder -> method, where none is asked for: docs/results.md has the reasons
@@ -51,36 +53,54 @@ class File:
         """Whether all of its pages, and no others, are in the store."""
         return self.known is not None and len(self.done) == len(self.known.ids) == self.pages
 
-    def stale(self, written: Mapping[str, str]) -> list[str]:
+    @property
+    def relabelled(self) -> bool:
+        """Whether its metadata are not those in the store."""
+        there = self.known.metadata if self.known else {}
+        return any(there.get(name) != value for name, value in self.metadata.items())
+
+    def stale(self, written: Container[str], readable: Container[str]) -> list[str]:
         """Ids of pages that the file once had; none while nothing of it can be read, as in the midst of a copy.
 
-        written  source of every page that was written by now, by id
+        written, readable  ids of the pages that were written, and the sources of which a page could be read
         """
-        known = self.known.ids if self.known else {}
-        readable = self.done or self.source in written.values()
-        return [id for id in known if id not in self.done and id not in written] if readable else []
+        done, known = self.done, self.known.ids if self.known else {}
+        if not done and self.source not in readable:
+            return []
+        return [id for id in known if id not in done and id not in written]
 
 
-def survey(paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Mapping[str, Any]]) -> list[File]:
+def survey(
+    paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Mapping[str, Any]], skip_bad: Report | None = None
+) -> list[File]:
     """The files to index and what the store knows of each; one that would take another's place is refused.
 
     A file keeps the name it was first indexed under, also when a folder above or below is given later.
     """
+    metadata = {normalize("NFC", name): values for name, values in metadata.items()}  # as any disk spells it
     there = store.sources()
     names = {Path(source.root) / name: name for name, source in there.items() if source.root}
     files = []
     for path, given in find_files(paths):
         place = path.absolute().parents[len(Path(given).parts) - 1].resolve()
         source = names.get(place / given, given)
-        known, hash = there.get(source), hash_of(path)
+        known = there.get(source)
+        try:
+            hash = hash_of(path)
+        except BadFile as error:
+            if skip_bad is None:
+                raise
+            skip_bad(error)
+            continue
         root = known.root if known and source != given else place.as_posix()
-        if known and known.root != root and hash not in known.ids.values() and (Path(known.root) / source).exists():
+        changed = known and hash not in known.ids.values()
+        if known and changed and known.root not in ("", root) and (Path(known.root) / source).exists():
             raise Mixture(
                 f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
                 f"adamerge delete --source '{source}' first"
             )
-        pages = known.pages if known and hash in known.ids.values() else count_pages([path])
-        values = metadata.get(source, known.metadata if known else {})
+        pages = known.pages if known and not changed else count_pages([path])
+        values = metadata.get(normalize("NFC", source), known.metadata if known else {})
         files.append(File(path, source, root, hash, pages, known, values))
     return files
 
@@ -95,6 +115,7 @@ class Indexing:
     dpi: int = DPI
     pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
     skip_bad: Report | None = None  # is told of pages that cannot be read; without it, the first one ends the run
+    options: Mapping[str, Any] = field(default_factory=dict)  # of an encoder by name, as load_encoder() takes them
 
 
 def default_method(encoder: Encoder | str) -> str:
@@ -123,35 +144,36 @@ def index_files(
     if store.about is not None:
         store.about.check_encoder({"name": name, "dpi": how.dpi})
     store.begin()  # a second writer hears of it now, not after hours of encoding
-    files = survey(paths, store, metadata or {})
+    files = survey(paths, store, metadata or {}, how.skip_bad)
+    columns_of((file.metadata for file in files), store.columns())  # refused now, not after hours of encoding
     yield from (Change(id, "unchanged") for file in files for id in sorted(file.done))
     new = {file.source: file for file in files if not file.unchanged}
-    written: dict[str, str] = {}
-    for batch in batches(_entries(new, store, how, method) if new else (), BATCH):
+    written, readable = set[str](), set[str]()
+    for batch in batches(_entries(new, store, how, method, readable) if new else (), BATCH):
         store.add(batch)
         for entry in batch:
-            written[entry.id] = entry.source
+            written.add(entry.id)
             known = new[entry.source].known
             yield Change(entry.id, "replaced" if known and entry.id in known.ids else "added")
-    left = [id for file in new.values() for id in file.stale(written)] + list(_gone(paths, files, store))
+    left = [id for file in new.values() for id in file.stale(written, readable)] + list(_gone(paths, files, store))
     if left:
         store.delete(*left)
         yield from (Change(id, "removed") for id in left)
-    for file in files:
-        if file.known and file.known.root != file.root:
-            store.moved(file.source, file.root)
-        if file.known and any(file.known.metadata.get(name) != value for name, value in file.metadata.items()):
-            store.label(file.source, file.metadata)
+    if roots := {file.source: file.root for file in files if file.known and file.known.root != file.root}:
+        store.moved(roots)
+    if labels := {file.source: file.metadata for file in files if file.known and file.relabelled}:
+        store.label(labels)
 
 
-def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method) -> Iterator[Entry]:
-    """The pages of files that are not in the store yet, encoded and compressed."""
-    encoder = load_encoder(how.encoder) if isinstance(how.encoder, str) else how.encoder
+def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method, readable: set[str]) -> Iterator[Entry]:
+    """The pages of files that are not in the store yet, encoded and compressed; `readable` grows with their sources."""
+    encoder = load_encoder(how.encoder, **how.options) if isinstance(how.encoder, str) else how.encoder
     store.encoded_by(encoder, dpi=how.dpi)
     pages = (
         page for file in new.values() for page in read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
     )
     for batch in batches(pages, how.batch_size):
+        readable.update(page.source for page in batch)
         by_id = {page.id: page for page in batch}
         for vectors in encode_batch(encoder, batch, how.skip_bad):
             page = by_id[vectors.id]
@@ -162,18 +184,20 @@ def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method) 
 
 
 def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> Iterator[str]:
-    """Pages of files that were below one of the folders given, or in one that has moved there, and are no more."""
+    """Pages of files that were below one of the folders given, and are no more."""
     folders = {Path(path).resolve() for path in paths if Path(path).is_dir()}
-    old = {Path(file.known.root) for file in files if file.known and file.known.root != file.root}
     here = {file.source for file in files}
     for name, source in store.sources().items():
         place = Path(source.root) / name
         below = source.root and not folders.isdisjoint(place.parents)
-        if name not in here and (below or Path(source.root) in old) and not place.exists():
+        if name not in here and below and not place.exists():
             yield from source.ids
 
 
 def hash_of(path: Path) -> str:
     """The sha256 of a file, by which a store tells whether it has changed."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}") from None

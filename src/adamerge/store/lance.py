@@ -9,8 +9,8 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from threading import RLock
@@ -23,12 +23,13 @@ from lancedb.index import IvfFlat
 
 from adamerge.arrays import Floats
 from adamerge.encoders import Encoder
-from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, Mixture
 from adamerge.search import Memory, best, double, maxsim
 from adamerge.store.base import Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
+from adamerge.store.filters import parse, quoted, to_sql
 from adamerge.store.metadata import columns_of
-from adamerge.store.rows import LANCE, again, among, check_filter, flat, plain, quoted, read, retried, scan, unreadable
+from adamerge.store.rows import LANCE, TRIES, again, among, flat, gone, plain, read, retried, scan, unreadable
 from adamerge.store.schema import fields_of, metadata_of, schema_of, to_entries, to_table, vectors_of
 from adamerge.vectors.lock import locked
 
@@ -36,7 +37,6 @@ TABLE = "pages"
 KEY = b"adamerge"  # of the schema's metadata, which holds `about`
 COMPACT = 256  # writes between two compactions: every version lists all fragments, so many of them cost their square
 INDEX_FROM = 10_000  # pages from which the mean vectors get an index
-SHOWN = ("id", "source", "number")  # what a filter may use besides metadata
 
 
 class LanceStore(Store):
@@ -58,6 +58,8 @@ class LanceStore(Store):
         self._table: Any = None
         self._lock: int | None = None
         self._writes = 0
+        self._ids: set[str] = set()  # of a writer: what is there, and the last `written`, as of version `_seen`
+        self._clock, self._seen = 0, -1
         self._held: Memory | None = None  # vectors in memory, as of `_version`; none of them later than `_newest`
         self._version, self._newest = -1, -1
         self._searching = RLock()
@@ -104,7 +106,7 @@ class LanceStore(Store):
         try:
             described = again(self._metadata)
         except LANCE as error:
-            if self._remote and "not found" in str(error).lower():
+            if self._remote and gone(error):
                 return None
             raise unreadable(error) from None
         try:
@@ -120,29 +122,42 @@ class LanceStore(Store):
 
     def begin(self) -> None:
         """Become the one writer, and learn what is there; the system takes the lock back even after kill -9."""
-        if self._lock is not None:
-            return
-        self._lock = -1 if self._remote else locked(Path(self.path))  # a bucket has none: LanceDB notices two writers
-        self.refresh()
-        self._ids: set[str] = set()
-        self._clock = 0
-        if self._table is not None:
-            listed = read(self._table, ["id", "written"])
-            self._ids = set(listed["id"].to_pylist())
-            self._clock = max(listed["written"].to_pylist(), default=0)
+        with self._changing:
+            if self._lock is None:
+                self._lock = -1 if self._remote else locked(Path(self.path))
+                self.refresh()
+            if self._table is not None and self._table.version != self._seen:  # again in a bucket, which has no lock
+                self._seen = self._table.version
+                listed = read(self._table, ["id", "written"])
+                self._ids = set(listed["id"].to_pylist())
+                self._clock = max(listed["written"].to_pylist(), default=0)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the one writer, of threads too, and say in one line what LanceDB could not write."""
+        with self._changing:
+            try:
+                self.begin()
+                yield
+            except AdamergeError:
+                raise
+            except LANCE as error:
+                raise BadFile(f"the store could not be written: {plain(error)}") from None
+            self._seen = self._table.version
+            self._writes += 1
+            if self._writes >= COMPACT:
+                self.compact()
 
     def _write(self, entries: list[Entry], about: About) -> None:
-        self.begin()
-        if self.about is not None and self.about != about:
-            raise Mixture(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
-        self._clock = max(self._clock + 1, time.time_ns())
-        new = self._new_columns([entry.metadata for entry in entries], about)
-        schema = pa.schema([*(schema_of(about) if self._table is None else self._table.schema), *new])
-        rows = to_table(entries, about, schema, self._clock)
-        with writing():
+        with self._writing():
+            if self.about is not None and self.about != about:
+                raise Mixture(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
+            self._clock = max(self._clock + 1, time.time_ns())
+            new = self._new_columns([entry.metadata for entry in entries], about)
+            schema = pa.schema([*(schema_of(about) if self._table is None else self._table.schema), *new])
+            rows = to_table(entries, about, schema, self._clock)
             self._put(rows, new, about)
-        self._ids |= set(rows["id"].to_pylist())
-        self._wrote()
+            self._ids |= set(rows["id"].to_pylist())
 
     def _put(self, rows: pa.Table, new: pa.Schema, about: About) -> None:
         if self._table is None:  # with its first pages, so that there never is a store without any
@@ -157,59 +172,58 @@ class LanceStore(Store):
         else:
             self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
-    def _new_columns(self, rows: list[Mapping[str, Any]], about: About) -> pa.Schema:
+    def _new_columns(self, rows: Iterable[Mapping[str, Any]], about: About) -> pa.Schema:
         """A column for every new name of metadata; a name of two kinds is refused."""
         known = {} if self._table is None else metadata_of(self._table.schema, about)
-        columns = columns_of(rows, known, schema_of(about).names)
+        columns = columns_of(rows, known)
         return fields_of({name: kind for name, kind in columns.items() if name not in known})
 
     def delete(self, *ids: str, source: str | None = None) -> int:
         """Remove pages by id, or all pages of a source file, and return how many there were."""
         self.known()
-        self.begin()
         clauses = ([among(ids)] if ids else []) + ([f"source = {quoted(source)}"] if source is not None else [])
         if not clauses:
             raise BadInput("delete what? give ids, or a source")
         where = " OR ".join(clauses)
-        gone = set(read(self._table, ["id"], where)["id"].to_pylist())
-        if gone:
-            with writing():
-                self._table.delete(where)
-            self._ids -= gone
-            self._wrote()
-        return len(gone)
+        with self._changing:
+            there = set(read(self._table, ["id"], where)["id"].to_pylist())
+            if there:
+                with self._writing():
+                    self._table.delete(where)
+                    self._ids -= there
+        return len(there)
 
-    def label(self, source: str, metadata: Mapping[str, Any]) -> None:
-        """Set metadata of all pages of a source file."""
+    def label(self, labels: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set metadata of all pages of some source files."""
         about = self.known()
-        self.begin()
-        with writing():
-            if len(new := self._new_columns([metadata], about)):
+        with self._writing():
+            if len(new := self._new_columns(labels.values(), about)):
                 self._table.add_columns(new)
-            values = {name: value for name, value in metadata.items() if name in self.columns()}
-            if values:
-                self._table.update(where=f"source = {quoted(source)}", values=values)
-        self._wrote()
+            self._set(labels)
 
-    def moved(self, source: str, root: str) -> None:
-        """Note that a source file is in another folder now."""
-        self.begin()
-        with writing():
-            self._table.update(where=f"source = {quoted(source)}", values={"root": root})
-        self._wrote()
+    def moved(self, roots: Mapping[str, str]) -> None:
+        """Note that source files are in other folders now."""
+        with self._writing():
+            self._set({source: {"root": root} for source, root in roots.items()})
 
-    def _wrote(self) -> None:
-        self._writes += 1
-        if self._writes >= COMPACT:
-            self.compact()
+    def _set(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set columns by source file, in one commit for all files that have the same names."""
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for source, row in values.items():  # a name that never had a value has no column
+            alike.setdefault(tuple(name for name in self._table.schema.names if name in row), []).append(source)
+        for names, sources in alike.items():
+            schema = pa.schema([self._table.schema.field(name) for name in ("source", *names)])
+            rows = pa.Table.from_pylist([{**values[source], "source": source} for source in sources], schema)
+            if names:
+                self._table.merge_insert("source").when_matched_update_all().execute(rows)
 
     def compact(self) -> None:
         """Gather many small writes into few files, index the means of many pages, and remove old versions."""
         if self._table is None:
             return
-        self.begin()
+        self._writes = 0
         with (
-            writing(),
+            self._writing(),
             warnings.catch_warnings(),
         ):  # readers of old versions read again (rows.retried), so none is needed any more
             warnings.filterwarnings("ignore", message=".*removes every version")
@@ -221,17 +235,18 @@ class LanceStore(Store):
 
     def close(self) -> None:
         """Compact what was written and let the next writer in; the store can still be read."""
-        if self._lock is None:
-            return
-        try:
-            if self._writes:
-                self.compact()
-        finally:
-            if self._lock >= 0:
-                if not any(Path(self.path).iterdir()):
-                    Path(self.path).rmdir()  # nothing was written
-                os.close(self._lock)
-            self._lock = None
+        with self._changing:
+            if self._lock is None:
+                return
+            try:
+                if self._writes:
+                    self.compact()
+            finally:
+                if self._lock >= 0:
+                    with suppress(OSError):
+                        Path(self.path).rmdir()  # where nothing was written
+                    os.close(self._lock)
+                self._lock = None
 
     # ------------------------------------------------------------------------------------------------- reading
 
@@ -239,20 +254,32 @@ class LanceStore(Store):
         """The entries of those ids that are there, in the order of `ids`."""
         if not ids:
             return []
-        where = among(ids)
-        found = {entry.id: entry for entry in retried(lambda: list(self._entries(where)))}
+        found = {entry.id: entry for entry in self._entries(among(ids))}
         return [found[id] for id in ids if id in found]
 
     def entries(self, where: str = "") -> Iterator[Entry]:
         """All entries that pass a filter, a batch at a time."""
         self.known()
-        check_filter(self._table, where, [*SHOWN, *self.columns()])
-        return self._entries(where)
+        return self._entries(self._passing(where))
+
+    def _passing(self, where: str) -> str:
+        """A filter as LanceDB takes it."""
+        return to_sql(parse(where, self.columns()))
 
     def _entries(self, where: str) -> Iterator[Entry]:
-        about, metadata = self._about, self.columns()
-        for batch in scan(self._table, self._table.schema.names, where):
-            yield from to_entries(batch, about, metadata)
+        """All entries that pass, each once, also if a compaction takes away the version that is being read."""
+        about, seen = self._about, set[str]()
+        for last in (*(False for _ in range(TRIES - 1)), True):
+            try:
+                for batch in scan(self._table, self._table.schema.names, where):
+                    for entry in to_entries(batch, about, self.columns()):
+                        if entry.id not in seen:
+                            seen.add(entry.id)
+                            yield entry
+                return
+            except Damaged as error:
+                if last or not gone(error):
+                    raise
 
     def columns(self) -> dict[str, str]:
         """The names of metadata, and the kind of each."""
@@ -290,7 +317,7 @@ class LanceStore(Store):
     # ----------------------------------------------------------------------------------------------- searching
 
     def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
-        check_filter(self._table, where, [*SHOWN, *self.columns()])
+        where = self._passing(where)
         only = read(self._table, ["id"], where)["id"].to_pylist() if where else None
         with self._searching:
             held = retried(self._hold)
@@ -354,15 +381,6 @@ class LanceStore(Store):
 
         ids, scores = retried(scores_of)
         return ids, np.concatenate(scores)
-
-
-@contextmanager
-def writing() -> Iterator[None]:
-    """Say in one line what LanceDB could not write."""
-    try:
-        yield
-    except LANCE as error:
-        raise BadFile(f"the store could not be written: {plain(error)}") from None
 
 
 def is_table(path: str | Path) -> bool:

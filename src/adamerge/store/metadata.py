@@ -13,21 +13,22 @@ KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", str: "text",
 NAMES = re.compile(r"[a-z][a-z0-9_]*")
 WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, not a number
 FRACTION = re.compile(r"-?\d+\.\d*([eE][-+]?\d+)?|-?\d+[eE][-+]?\d+|-?\.\d+")
+RESERVED = {"id", "source", "number", "pages", "root", "hash", "written", "patches", "rows", "extra", "vectors"}
+RESERVED |= {"scales", "mean", "groups", "boxes", "grid", "merges", "theta", "gap", "words", "word_boxes", "thumbnail"}
 Values = Mapping[str, Any]
 
 
-def columns_of(rows: Iterable[Values], known: Mapping[str, str], reserved: Iterable[str]) -> dict[str, str]:
+def columns_of(rows: Iterable[Values], known: Mapping[str, str]) -> dict[str, str]:
     """Kind of every name, with those known already; refused where a name has two kinds, or none that a filter can hold.
 
     Whole numbers go into a column of floats, not the other way round.
     """
     columns = dict(known)
-    taken = set(reserved)
     for row in rows:
         for name, value in row.items():
-            if name not in columns and (name in taken or not NAMES.fullmatch(name)):
-                why = "is a column of the store" if name in taken else "is not made of lower-case letters, digits and _"
-                raise BadInput(f"metadata '{name}' {why}: call it something else")
+            if name not in columns and (name in RESERVED or not NAMES.fullmatch(name)):
+                why = "a column of the store" if name in RESERVED else "not made of lower-case letters, digits and _"
+                raise BadInput(f"metadata '{name}' is {why}: call it something else")
             if value is None:
                 continue
             kind = KINDS.get(type(value))
@@ -70,7 +71,7 @@ def read_metadata(path: str | Path) -> dict[str, dict[str, Any]]:
     if len(set(sources)) < len(sources):
         raise BadFile(f"{path} names the source '{next(s for s in sources if sources.count(s) > 1)}' twice")
     found = {source: {name: values[i] for name, values in columns.items()} for i, source in enumerate(sources)}
-    columns_of(found.values(), {}, ())
+    columns_of(found.values(), {})
     return found
 
 

@@ -1,18 +1,25 @@
-"""Entries <-> points of Qdrant: a multi-vector, its mean, and everything else in the payload as JSON has it."""
+"""Entries <-> points of Qdrant: a multi-vector, its mean, and everything else in the payload as JSON has it.
+
+And filters as Qdrant has them.
+"""
 
 import base64
 import math
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 from qdrant_client import models
 
+from adamerge.errors import BadInput
 from adamerge.store.entry import About, Entry, entry_of, row_of
+from adamerge.store.filters import OWN, Filter, Group, Test
 from adamerge.store.metadata import as_utc
 from adamerge.vectors.columns import cast
+
+BOUNDS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 
 def uuid_of(id: str) -> str:
@@ -66,6 +73,45 @@ def values_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, A
     }
     same: Callable[[Any], Any] = lambda value: value  # noqa: E731
     return {name: read.get(columns[name], same)(value) for name, value in row.items() if value is not None}
+
+
+def to_qdrant(filter: Filter | None) -> models.Filter | None:
+    """A filter as Qdrant takes it, which has neither an order of texts nor LIKE; what is not there never passes."""
+    if filter is None:
+        return None
+    if isinstance(filter, Group):
+        parts: list[Any] = [to_qdrant(part) for part in filter.parts]
+        return models.Filter(must=parts) if filter.all else models.Filter(should=parts)
+    key = filter.column if filter.column in OWN else f"metadata.{filter.column}"
+    empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
+    if filter.sign == "IS NULL":
+        return models.Filter(must_not=[empty]) if filter.negated else models.Filter(must=[empty])
+    if filter.sign == "IN":
+        equal: list[Any] = [_equal(key, value) for value in filter.values]
+        return models.Filter(must_not=[*equal, empty]) if filter.negated else models.Filter(should=equal)
+    return models.Filter(must=[_within(key, filter)])
+
+
+def _equal(key: str, value: Any) -> models.FieldCondition:
+    if isinstance(value, float | date):
+        return models.FieldCondition(key=key, range=_range(gte=value, lte=value))
+    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+
+
+def _within(key: str, test: Test) -> models.FieldCondition:
+    (value,) = test.values
+    if test.sign not in BOUNDS or isinstance(value, bool | str):
+        raise BadInput(f"the filter: Qdrant has only = and IN for {test.column}, no {test.sign} {value!r}")
+    return models.FieldCondition(key=key, range=_range(**{BOUNDS[test.sign]: value}))
+
+
+def _range(**bounds: Any) -> Any:
+    """Numbers, or moments: a date begins at midnight UTC."""
+    for name, value in bounds.items():
+        if isinstance(value, date) and not isinstance(value, datetime):
+            bounds[name] = as_utc(datetime.combine(value, time()))
+    moment = any(isinstance(value, datetime) for value in bounds.values())
+    return models.DatetimeRange(**bounds) if moment else models.Range(**bounds)
 
 
 def _rounded(boxes: Any) -> list[Any]:

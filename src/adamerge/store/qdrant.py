@@ -22,9 +22,9 @@ from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.search.candidates import double
 from adamerge.store.base import Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
-from adamerge.store.filters import OWN, to_qdrant
+from adamerge.store.filters import OWN, parse
 from adamerge.store.metadata import columns_of
-from adamerge.store.points import plain, to_entry, to_point, uuid_of, values_of
+from adamerge.store.points import plain, to_entry, to_point, to_qdrant, uuid_of, values_of
 
 NUMBERS = 1_048_576  # of one multi-vector, which Qdrant refuses to exceed
 EXACT_TO = 10_000  # pages that are all compared unless somebody asks for less
@@ -117,7 +117,7 @@ class QdrantStore(Store):
         self._ask("upsert", points, wait=True)
 
     def _widened(self, rows: list[Mapping[str, Any]]) -> dict[str, str]:
-        return columns_of(rows, self._columns, OWN)
+        return columns_of(rows, self._columns)
 
     def _create(self, about: About, columns: dict[str, str]) -> None:
         many = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
@@ -148,19 +148,20 @@ class QdrantStore(Store):
         self._ask("delete", models.FilterSelector(filter=which), wait=True)
         return count
 
-    def label(self, source: str, metadata: Mapping[str, Any]) -> None:
-        """Set metadata of all pages of a source file."""
+    def label(self, labels: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set metadata of all pages of some source files."""
         about = self.known()
-        columns = self._widened([metadata])
+        columns = self._widened(list(labels.values()))
         self._ask("update_collection", metadata=_described(about, columns))
         self._columns = columns
-        which = models.Filter(must=[_is("source", source)])
-        values = {name: plain(value) for name, value in metadata.items()}
-        self._ask("set_payload", values, which, key="metadata", wait=True)
+        for source, metadata in labels.items():
+            values = {name: plain(value) for name, value in metadata.items()}
+            self._ask("set_payload", values, models.Filter(must=[_is("source", source)]), key="metadata", wait=True)
 
-    def moved(self, source: str, root: str) -> None:
-        """Note that a source file is in another folder now."""
-        self._ask("set_payload", {"root": root}, models.Filter(must=[_is("source", source)]), wait=True)
+    def moved(self, roots: Mapping[str, str]) -> None:
+        """Note that source files are in other folders now."""
+        for source, root in roots.items():
+            self._ask("set_payload", {"root": root}, models.Filter(must=[_is("source", source)]), wait=True)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -179,7 +180,7 @@ class QdrantStore(Store):
     def entries(self, where: str = "") -> Iterator[Entry]:
         """All entries that pass a filter, a batch at a time."""
         about = self.known()
-        for point in self._scroll(to_qdrant(where, self._columns), True, ["vectors"]):
+        for point in self._scroll(to_qdrant(parse(where, self._columns)), True, ["vectors"]):
             yield to_entry(point, about, self._columns)
 
     def columns(self) -> dict[str, str]:
@@ -225,7 +226,7 @@ class QdrantStore(Store):
     # ----------------------------------------------------------------------------------------------- searching
 
     def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
-        passing = to_qdrant(where, self._columns)
+        passing = to_qdrant(parse(where, self._columns))
         pages = self._count(passing)
         return [self._rank_one(query, k, passing, pages, exact or pages <= EXACT_TO) for query in queries]
 

@@ -1,4 +1,4 @@
-"""Reading a LanceDB table: batches of some columns, filters that are checked, and what to do when a version is gone."""
+"""Reading a LanceDB table: batches of some columns, and what to do when a version is gone."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from adamerge.errors import AdamergeError, BadInput, Damaged
+from adamerge.errors import AdamergeError, Damaged
+from adamerge.store.filters import quoted
 
 T = TypeVar("T")
 SCAN = 256  # pages read at a time
@@ -30,18 +31,6 @@ def read(table: Any, columns: Sequence[str], where: str = "") -> pa.Table:
     return retried(lambda: pa.Table.from_batches(scan(table, columns, where), schema))
 
 
-def check_filter(table: Any, where: str, names: Sequence[str]) -> None:
-    """Refuse a filter that the database cannot apply; `names` are what it can use."""
-    if not where:
-        return
-    try:
-        again(lambda: table.search().where(where).select(["id"]).limit(1).to_arrow())
-    except LANCE as error:
-        raise BadInput(
-            f"the filter {where!r} cannot be applied: {plain(error)}; it can use {', '.join(names)}"
-        ) from None
-
-
 def flat(batch: pa.RecordBatch) -> tuple[Any, Any, Any, Any]:
     """Vectors (rows, d), begins and ends of the pages of a batch, and scales of int8; no copy."""
     lists = batch["vectors"]
@@ -56,11 +45,6 @@ def flat(batch: pa.RecordBatch) -> tuple[Any, Any, Any, Any]:
 def among(ids: Sequence[str]) -> str:
     """The filter that passes some ids."""
     return f"id IN ({', '.join(map(quoted, ids))})"
-
-
-def quoted(text: str) -> str:
-    """A string of SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def retried(read: Callable[[], T]) -> T:
@@ -79,9 +63,14 @@ def again(read: Callable[[], T]) -> T:
         try:
             return read()
         except LANCE as error:
-            if "not found" not in str(error).lower():
+            if not gone(error):
                 raise
     return read()
+
+
+def gone(error: Exception) -> bool:
+    """Whether something was not found, as where a compaction has removed a version."""
+    return "not found" in str(error).lower()
 
 
 def unreadable(error: Exception) -> Damaged:
