@@ -10,6 +10,7 @@ import pytest
 from test_cli import ADAMERGE, lines, run
 
 import adamerge as am
+from adamerge.store.transfer import export_shards
 
 SAMPLE = "examples/sample.pdf"
 QUERY = "which patches does the end token ignore?"
@@ -74,6 +75,11 @@ def test_export_gives_back_the_vectors_as_shards_and_as_parquet(place, tmp_path)
         np.testing.assert_array_equal(page.groups, stored[page.id].groups)
     for page in am.read_vectors(tmp_path / "pages.parquet"):
         np.testing.assert_array_equal(page.vectors, stored[page.id].vectors)
+    with am.open_store(place / "store") as store:
+        stopped = export_shards(store, tmp_path / "stopped")
+        next(stopped)
+        stopped.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"shards", "pages.parquet"}
     again = run("export", place / "store", "-o", tmp_path / "shards")
     assert (again.returncode, again.stderr) == (
         1,
@@ -90,6 +96,8 @@ def test_copy_and_delete(place, tmp_path):
     assert facts["bytes of vectors"] == facts["stored"] * (384 + 4)
     assert run("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
     assert run("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
+    again = run("delete", tmp_path / "8", "sample.pdf#1")
+    assert (again.returncode, again.stderr) == (1, f"adamerge: {tmp_path / '8'} holds no such page\n")
     nothing = run("search", tmp_path / "8", QUERY)
     assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
 

@@ -1,5 +1,7 @@
 """MaxSim against plain NumPy and its slow twin, on every instruction set of this machine."""
 
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -230,3 +232,19 @@ def test_quantising_is_off_by_half_a_step_at_most(rows, d, seed, exponent):
     assert values.min(initial=0) >= -127
     steps = scales[:, None].astype(float)
     assert (np.abs(values * steps - vectors) <= 0.501 * steps + 1e-43).all()
+
+
+def test_memory_of_a_thread_goes_with_it():
+    code = """
+import resource, threading, numpy as np, adamerge as am
+from adamerge.search import maxsim
+query, vectors = np.ones((1500, 2048), np.float32), np.ones((4, 2048), np.float32)
+def some(count):
+    for _ in range(count):
+        thread = threading.Thread(target=maxsim, args=(query, vectors, np.array([0]), np.array([4])))
+        thread.start(); thread.join()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(some(5), some(30))
+"""
+    few, many = map(int, subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    assert many < few + 100_000  # kilobytes; a query of 12 MB is packed for each

@@ -62,7 +62,11 @@ def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
     if isinstance(paths, str | Path):
         raise BadInput(f"files come as a list: [{str(paths)!r}]")  # a string is a list of letters, "/" one of them
-    found = [pair for given in paths for pair in _find(str(given))]
+    each: dict[Path, tuple[Path, str]] = {}  # a file that is given twice is one, by the name it was first given
+    for given in paths:
+        for path, name in _find(str(given)):
+            each.setdefault(path.absolute(), (path, name))
+    found = list(each.values())
     for path, name in found:
         if not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
             raise BadFile(f"{str(path)!r}: its name is not UTF-8; rename it")

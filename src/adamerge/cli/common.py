@@ -7,9 +7,23 @@ from typing import Any, TypeVar
 
 import click
 
-from adamerge.errors import AdamergeError
+from adamerge.errors import AdamergeError, BadInput
 
 T = TypeVar("T")
+
+on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+max_visual_tokens = click.option(
+    "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
+)
+
+
+def encoder_options(name: str, max_visual_tokens: int | None = None, **options: Any) -> dict[str, Any]:
+    """The options that were given, by the names that the encoder has for them."""
+    options["max_num_visual_tokens"] = max_visual_tokens
+    given = {key: value for key, value in options.items() if value is not None}
+    if name == "minilm" and (wrong := sorted(set(given) - {"device"})):
+        raise BadInput(f"minilm takes no {wrong[0]}")
+    return given
 
 
 class Verbs(click.Group):

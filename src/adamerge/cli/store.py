@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import listed, progress
-from adamerge.errors import AdamergeError, BadFile
+from adamerge.cli.common import encoder_options, listed, max_visual_tokens, on_device, progress
+from adamerge.errors import AdamergeError, BadFile, BadInput
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
 from adamerge.store import Store, is_store, open_named
@@ -35,6 +35,8 @@ as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object
 @click.option("--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]")
 @click.option("--metadata", type=click.Path(path_type=Path), help="A .csv table: source, and a column per name.")
 @click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages encoded at a time.")
+@on_device
+@max_visual_tokens
 @click.option("--dpi", type=click.IntRange(1), help=f"Resolution of PDF pages.  [default: the store's, or {DPI}]")
 @click.option("--thumbnail", type=click.IntRange(0), default=PIXELS, show_default=True, help="Pixels; 0 for none.")
 @click.option("--strict", is_flag=True, help="Stop at the first page that cannot be read or has nothing to encode.")
@@ -54,14 +56,17 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
     metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
     bad: list[AdamergeError] = []
     with open_named(where, dtype=options["dtype"]) as store:
-        made = store.about
+        made = store.about.encoder if store.about else {}
+        name = encoder or made.get("name") or "minilm"
+        tokens = options["max_visual_tokens"] or made.get("max_num_visual_tokens")
         how = Indexing(
-            encoder or (made.encoder.get("name") if made else None) or "minilm",
-            method or (made.method if made else None),
+            name,
+            method or (store.about.method if store.about else None),
             options["batch_size"],
-            options["dpi"] or (made.encoder.get("dpi") if made else None) or DPI,
+            options["dpi"] or made.get("dpi") or DPI,
             options["thumbnail"],
             None if options["strict"] else bad.append,
+            encoder_options(name, tokens, device=options["device"]),
         )
         counts: Counter[str] = Counter()
         say = _say if options["as_json"] else None
@@ -118,7 +123,7 @@ def search(where: str, query: str, k: int, passing: str, exact: bool, memory: st
         found = store.search(query, k, passing, exact=exact)
     if as_json:
         for hit in found:
-            click.echo(json.dumps(_json(hit), default=str))
+            click.echo(json.dumps(_json(hit) | {"how": found.how}, default=str))
     else:
         click.echo(_hits(found) if found.hits else "nothing found")
     click.echo(_how(found), err=True)
@@ -153,7 +158,7 @@ def matched(hit: Hit) -> str:
 def _how(found: Found) -> str:
     words = {
         "exact": "every page compared",
-        "settled": f"{found.candidates:,} candidates compared; twice as many had changed nothing",
+        "settled": f"{found.candidates:,} candidates compared; half of them had the same hits",
         "limit": f"{found.candidates:,} candidates compared, as many as a search takes: --exact compares all",
     }
     return f"{found.pages:,} pages: {words[found.how]}"
@@ -175,7 +180,10 @@ def _json(hit: Hit) -> dict[str, Any]:
 def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
     """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file."""
     with existing(where) as store:
-        click.echo(f"{store.delete(*ids, source=source):,} pages removed")
+        count = store.delete(*ids, source=source)
+    if not count:
+        raise BadInput(f"{where} holds no such page")
+    click.echo(f"{count:,} pages removed")
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from adamerge import report
-from adamerge.cli.common import listed, progress
+from adamerge.cli.common import encoder_options, listed, max_visual_tokens, on_device, progress
 from adamerge.cli.info import facts
 from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
 from adamerge.compress.stream import compress_pages
@@ -28,9 +28,9 @@ SHOWN = 20  # pages printed in a table; --json has them all
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option("--encoder", "name", default="minilm", show_default=True, help="A name; `adamerge encoders` lists them.")
 @click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages at a time.")
-@click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+@on_device
 @click.option("--dtype", help="Of the model: float32, float16 or bfloat16.  [default: bfloat16 on cuda]")
-@click.option("--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen.")
+@max_visual_tokens
 @click.option("--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages.")
 @click.option("--resume/--no-resume", default=True, show_default=True, help="Go on with a folder that was begun.")
 @click.option("--skip-bad", is_flag=True, help="Go on after a page that cannot be read, and say so at the end.")
@@ -49,7 +49,7 @@ def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad:
     total = count_pages(pages)  # also finds what is not there before a model is loaded
     batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
     bad: list[AdamergeError] = []
-    encoder = load_encoder(name, **_given(name, options))
+    encoder = load_encoder(name, **encoder_options(name, **options))
     run = encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=bad.append if skip_bad else None)
     for _ in progress(run, total, sum(counted(out).values())):
         pass
@@ -111,15 +111,6 @@ def methods(as_json: bool) -> None:
             fixed, choices = (", ".join(f"{k}={as_text(v)}" for k, v in some.items()) for some in (given, defaults))
             click.echo(f"{name}\n    {text}" + (f" Here {fixed}." if fixed else ""))
             click.echo(f"    {choices or 'no options'}")
-
-
-def _given(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given, by the names that the encoder has for them."""
-    options["max_num_visual_tokens"] = options.pop("max_visual_tokens")
-    given = {key: value for key, value in options.items() if value is not None}
-    if name == "minilm" and (wrong := sorted(set(given) - {"device"})):
-        raise BadInput(f"minilm takes no {wrong[0]}")
-    return given
 
 
 def _compress(source: Path, folder: Path, method: Method, workers: int | None, dtype: str) -> None:

@@ -4,6 +4,7 @@ A folder or a bucket holds them by LanceDB (extra `store`), a server or cluster 
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ __all__ = ["Entry", "Store", "is_store", "open_named", "open_store"]
 
 SCHEMES = ("s3", "gs", "az", "http", "https")
 KEY = "ADAMERGE_API_KEY"  # variable that holds Qdrant's key: an option would stand in the shell's history
-UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def open_store(where: str | Path, **options: Any) -> Store:
@@ -34,12 +35,12 @@ def open_store(where: str | Path, **options: Any) -> Store:
     if scheme in ("http", "https"):
         try:
             from adamerge.store.qdrant import open_qdrant
-        except ImportError:
+        except ModuleNotFoundError:
             raise missing_extra("a Qdrant store", "qdrant") from None
         return open_qdrant(str(where), **options)
     try:
         from adamerge.store.lance import LanceStore
-    except ImportError:
+    except ModuleNotFoundError:
         raise missing_extra("a store", "store") from None
     return LanceStore(where, **options)
 
@@ -58,9 +59,9 @@ def is_store(where: str | Path) -> bool:
 
 def parse_bytes(text: str) -> int:
     """Bytes from a number with a unit: 500MB, 4GiB, 1e9."""
-    number = text.strip().lower().rstrip("kmgib ")
-    unit = text.strip().lower()[len(number) :].strip()
+    match = re.fullmatch(r"([\d.e+]+)\s*([kmgt]?)(i?)b?", text.strip().lower())
     try:
-        return int(float(number) * UNITS[unit])
-    except (ValueError, KeyError, OverflowError):
+        number, unit, binary = match.groups() if match else ("", "", "")
+        return int(float(number) * (1024 if binary else 1000) ** UNITS[unit])
+    except (ValueError, OverflowError):
         raise BadInput(f"a size is a number and a unit, such as 500MB or 4GiB; got {text!r}") from None

@@ -3,7 +3,9 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
+from uuid import uuid4
 
 from adamerge.errors import BadFile, missing_extra
 from adamerge.store.base import BATCH, Store
@@ -15,12 +17,17 @@ PAGES = 256  # of a row group
 
 def export_shards(store: Store, out: str | Path, dtype: str = "float16") -> Iterator[Entry]:
     """Write the pages of a store to a folder of vectors that `adamerge info` and read_compressed() read."""
-    about = store.known()
+    about, out = store.known(), Path(out)
     _refuse(out)
-    with Writer(out, dtype=dtype, method=about.method, encoder=about.encoder) as folder:
-        for entry in store.entries():
-            folder.add(entry.page)
-            yield entry
+    temporary = out.with_name(f".{out.name}.{uuid4().hex}")
+    try:
+        with Writer(temporary, dtype=dtype, method=about.method, encoder=about.encoder) as folder:
+            for entry in store.entries():
+                folder.add(entry.page)
+                yield entry
+        temporary.rename(out)
+    finally:
+        rmtree(temporary, ignore_errors=True)
 
 
 def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:

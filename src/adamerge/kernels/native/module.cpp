@@ -67,24 +67,30 @@ const Level& level_named(const std::optional<std::string>& name) {
 class Workspace {
   public:
     explicit Workspace(std::size_t bytes) {
-        if (bytes <= size) return;
-        std::free(memory);
-        memory = static_cast<unsigned char*>(std::aligned_alloc(64, round_up(bytes, 64)));
-        size = memory ? bytes : 0;
-        if (!memory) throw std::bad_alloc();
+        if (bytes <= kept.size) return;
+        kept.resize(bytes);
     }
     ~Workspace() {
-        if (size > KEPT) std::free(memory), memory = nullptr, size = 0;
+        if (kept.size > KEPT) kept.resize(0);
     }
-    template <class T> T* as() const { return reinterpret_cast<T*>(memory); }
+    template <class T> T* as() const { return reinterpret_cast<T*>(kept.memory); }
 
   private:
     static constexpr std::size_t KEPT = std::size_t(64) << 20;
-    static thread_local unsigned char* memory;
-    static thread_local std::size_t size;
+    struct Kept {
+        unsigned char* memory = nullptr;
+        std::size_t size = 0;
+        ~Kept() { std::free(memory); }  // when its thread ends
+        void resize(std::size_t bytes) {
+            std::free(memory);
+            memory = bytes ? static_cast<unsigned char*>(std::aligned_alloc(64, round_up(bytes, 64))) : nullptr;
+            size = memory ? bytes : 0;
+            if (bytes && !memory) throw std::bad_alloc();
+        }
+    };
+    static thread_local Kept kept;
 };
-thread_local unsigned char* Workspace::memory = nullptr;
-thread_local std::size_t Workspace::size = 0;
+thread_local Workspace::Kept Workspace::kept;
 
 template <class T> Out<T, 1> array(std::size_t n) {
     T* data = new T[n];
