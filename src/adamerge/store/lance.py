@@ -85,9 +85,8 @@ class LanceStore(Store):
         return "://" in self.path
 
     def _connect(self) -> Any:
-        return lancedb.connect(
-            self.path, read_consistency_interval=timedelta(0), storage_options=self._options
-        )  # zero: every read is of the latest version
+        old = timedelta(seconds=1 if self._remote else 0)  # that a read may be: in a bucket, each look costs a request
+        return lancedb.connect(self.path, read_consistency_interval=old, storage_options=self._options)
 
     def refresh(self) -> None:
         """See what others have made of the store since: made it, or put another in its place."""
@@ -126,7 +125,9 @@ class LanceStore(Store):
             if self._lock is None:
                 self._lock = -1 if self._remote else locked(Path(self.path))
                 self.refresh()
-            if self._table is not None and self._table.version != self._seen:  # again in a bucket, which has no lock
+            if self._remote and self._table is not None:
+                self._table.checkout_latest()  # others may write too: a bucket has no lock
+            if self._table is not None and self._table.version != self._seen:
                 self._seen = self._table.version
                 listed = read(self._table, ["id", "written"])
                 self._ids = set(listed["id"].to_pylist())
