@@ -92,7 +92,7 @@ class LanceStore(Store):
         """See what others have made of the store since: made it, or put another in its place."""
         about = self._described()
         if about is None or self.about is None or about.made != self.about.made:
-            self._held, self._version, self._newest, self.about = None, -1, -1, None
+            self._held, self._version, self._newest, self._seen, self.about = None, -1, -1, -1, None
             if about is None:
                 self._table = None
             else:
@@ -223,11 +223,8 @@ class LanceStore(Store):
         if self._table is None:
             return
         self._writes = 0
-        with (
-            self._writing(),
-            warnings.catch_warnings(),
-        ):  # readers of old versions read again (rows.retried), so none is needed any more
-            warnings.filterwarnings("ignore", message=".*removes every version")
+        with self._writing(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*removes every version")  # their readers read again
             if len(self) >= INDEX_FROM and not self._table.list_indices():
                 parts = int(len(self) ** 0.5)
                 self._table.create_index("mean", config=IvfFlat(distance_type="dot", num_partitions=parts))
