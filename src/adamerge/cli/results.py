@@ -104,7 +104,7 @@ def compare_results(form: str, out: Path | None, **options: Any) -> None:
     """Set results beside published numbers, and say which come back within the known drift.
 
     \b
-    adamerge evaluate compare results
+    adamerge evaluate compare runs/paper
     """  # noqa: D301 (click reads the backslash)
     _print(compare(_load(options)), form, out)
 
