@@ -313,5 +313,6 @@ def test_the_committed_results_are_whole_and_small():
     files = [p for p in (ROOT / "results").rglob("*") if p.is_file()]
     assert sum(p.stat().st_size for p in files) < 5e6
     results = points.load(ROOT / "results" / "books")
-    assert (len(results.datasets), len(results.cells), results.left_out) == (6, 211, ())
+    assert (len(results.datasets), len(results.cells), results.left_out) == (6, 253, ())
+    assert all(len(one["identity"]) == 16 for one in results.about.values())
     assert sum(one["pages"] for one in results.about.values()) == 2941
