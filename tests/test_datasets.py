@@ -76,6 +76,8 @@ def without(column):
         ("qrels", without("score"), "and none of score"),
         ("qrels", without("query-id"), "and none of query-id"),
         ("qrels", lambda rows: [rows[0] | {"score": None}], "a score is a whole number, .* got None"),
+        ("qrels", lambda rows: [rows[0] | {"score": float("nan")}], "a score is a whole number, .* got nan"),
+        ("queries", lambda rows: [rows[0] | {"query": None}], "query '0' is empty"),
         ("qrels", lambda rows: [rows[0] | {"score": 0.5}], "a score is a whole number, .* got 0.5"),
         ("qrels", lambda rows: [*rows, rows[0] | {"score": 1}], "page '0' of query '0' is there twice, as 2 and as 1"),
     ],

@@ -358,6 +358,20 @@ def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp
     assert not cells(experiment.read(tmp_path / "plan.toml"), folders(tmp_path))
 
 
+def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert Choice("a/model").weights() is None  # never loaded here
+    snapshot = tmp_path / "models--a--model" / "snapshots" / "c0ffee"
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text("{}")
+    (snapshot.parents[1] / "refs").mkdir()
+    (snapshot.parents[1] / "refs" / "main").write_text("c0ffee")
+    assert Choice("a/model").weights() == "c0ffee"
+    Choice("a/model").check({"weights": "c0ffee"}, tmp_path)
+    assert Choice("minilm").weights() is None  # it loads none but the known
+    assert Choice(str(tmp_path / "no" / "such" / "folder")).weights() is None
+
+
 @pytest.mark.filterwarnings("ignore")  # of the model library
 def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
     hub.flat(tmp_path / "data" / "v1")

@@ -34,7 +34,7 @@ class Dataset:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a dataset without a name or queries, with a page twice, or whose judgements name what is not there."""
+        """Refuse a dataset without name or queries, an empty query, a page twice, judgements of what is not there."""
         if self.name in ("", "datasets"):  # results keep what they know of datasets in a folder of this name
             raise BadFile(f"a dataset cannot be called '{self.name}': rename its folder")
         if not self.queries or not self.page_ids:
@@ -43,6 +43,8 @@ class Dataset:
             )
         if lost := sorted(set(self.queries) ^ set(self.judgements)):
             raise BadFile(f"{self.name}: query '{lost[0]}' has no text or no judgement ({len(lost)} such)")
+        if blank := [query for query, text in self.queries.items() if not text.strip()]:
+            raise BadFile(f"{self.name}: query '{blank[0]}' is empty ({len(blank)} such)")
         if twice := [page for page, count in Counter(self.page_ids).items() if count > 1]:
             raise BadFile(f"{self.name}: page '{twice[0]}' is there more than once ({len(twice)} such)")
         named = {page for grades in self.judgements.values() for page in grades}

@@ -66,7 +66,7 @@ def _asked(files: Sequence[Path], languages: Sequence[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for row in _rows(files, [id, text, *(["language"] if languages else [])]):
         if not languages or row["language"] in languages:
-            _once(texts, str(row[id]), str(row[text]), f"{files[0]}: query '{row[id]}'")
+            _once(texts, str(row[id]), str(row[text] or ""), f"{files[0]}: query '{row[id]}'")
     return texts
 
 
@@ -77,7 +77,7 @@ def _once(there: dict[str, T], key: str, value: T, what: str) -> None:
 
 
 def _grade(score: Any, file: Path) -> int:
-    if score is None or score != int(score):
+    if not isinstance(score, int | float) or score % 1:  # nan % 1 is nan, and no zero
         raise BadFile(f"{file}: a score is a whole number, 0 where a page does not answer, got {score}")
     return int(score)
 

@@ -64,7 +64,7 @@ def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str
         rows.append([test.encoder, *said, *_sizes_and_means(results, test), *test.values()])
     head = columns("encoder", "k", "c_min", "m", "unit", ("queries", ",d"), ("compression", ".1%"), ("of PtM", ".1%"))
     values = columns((f"{results.measure} AdaMerge", ".4f"), ("PtM", ".4f"))
-    note = f"Means over all queries. {_how(results, f'the {len(every)} pairs of AdaMerge and PtM')}"
+    note = f"Means over all queries. {_how(results, f'the {len(every)} pairs of AdaMerge and PtM, shown or not')}"
     return table("AdaMerge against PtM at the same k", note, [*head, *values, *TESTED], rows)
 
 
@@ -79,7 +79,7 @@ def controls(results: Results, methods: Sequence[str] = ()) -> Table:
         said = [ours, _mean(results, test.encoder, ours), theirs.replace(f"({ours})", "(M)"), *values]
         rows.append([test.encoder, *said, *test.values()])
     head = columns("encoder", "method M", (results.measure, ".4f"), "control", ("compression", ".1%"), ("its", ".4f"))
-    family = f"the {len(every)} pairs of a method with one of its controls"
+    family = f"the {len(every)} pairs of a method with one of its controls, shown or not"
     note = f"Means over datasets; differences (M minus control) over all queries. {_how(results, family)}"
     return table("Methods against controls", note, [*head, *TESTED], rows)
 
@@ -105,7 +105,7 @@ def _how(results: Results, family: str) -> str:
     return (
         "Paired Wilcoxon signed-rank test over queries, two-sided, pairs without a difference left out "
         '(zero_method="wilcox"); 95 % bootstrap interval; Holm\'s correction, per encoder, over '
-        f"{family}, shown or not.{pooled if len(results.encoders) > 1 else ''}"
+        f"{family}.{pooled if len(results.encoders) > 1 else ''}"
     )
 
 
