@@ -29,8 +29,8 @@ def topic(number):
     return f"{ADJECTIVES[number % 3]} {NOUNS[number % len(NOUNS)]}"
 
 
-def make(path, pages=26, *, shift=0, labels=False, outline=True, index=True):
-    """Write the manual; with `shift` its index names pages that far off."""
+def make(path, pages=26, *, shift=0, labels=False, outline=True, index=True, blank=()):
+    """Write the manual; with `shift` its index names pages that far off, and of `blank` pages that have no text."""
     canvas = Canvas(str(path), pagesize=(400, 600))
     if labels:
         canvas.addPageLabel(0, "ROMAN_LOWER", 1)
@@ -39,9 +39,10 @@ def make(path, pages=26, *, shift=0, labels=False, outline=True, index=True):
         canvas.drawString(40, 500, f"Front matter, part {'abc'[i]}")
         canvas.showPage()
     for number in range(1, pages + 1):
-        canvas.drawString(40, 560, f"The Manual {number}")
-        canvas.drawString(40, 500, f"A chapter on the {topic(number)}")
-        canvas.drawString(40, 480, f"It goes on about {NOUNS[number % len(NOUNS)]} repair for a while.")
+        if number not in blank:
+            canvas.drawString(40, 560, f"The Manual {number}")
+            canvas.drawString(40, 500, f"A chapter on the {topic(number)}")
+            canvas.drawString(40, 480, f"It goes on about {NOUNS[number % len(NOUNS)]} repair for a while.")
         canvas.showPage()
     if index:
         _index(canvas, pages, shift, outline)

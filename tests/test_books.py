@@ -36,6 +36,14 @@ def test_numbers_are_read_from_labels_or_from_print_and_the_index_by_outline_or_
     assert body.how == ("labels" if labels else f"offset +{manual.FRONT - 1}, 27 pages agree")
 
 
+def test_a_page_without_text_is_no_page_and_no_answer(tmp_path):
+    book = books.build(manual.make(tmp_path / "manual.pdf", blank=(7,)), "manual")
+    assert len(book.pages) == 25
+    assert manual.topic(7) not in book.queries.values()
+    books.write(book, tmp_path / "manual.pdf", tmp_path / "data")
+    assert len(books.read(tmp_path / "data").queries) == 27
+
+
 @pytest.mark.parametrize("shift", [1, -1, 7])
 def test_a_book_whose_numbers_lead_elsewhere_is_refused(tmp_path, shift):
     path = manual.make(tmp_path / "m.pdf", shift=shift)

@@ -1,6 +1,9 @@
 """Folders in the schemas of ViDoRe, and the presets."""
 
+import shutil
+
 import hub
+import pyarrow.parquet as pq
 import pytest
 
 from adamerge.errors import BadFile
@@ -48,6 +51,85 @@ def test_what_is_in_no_schema_is_refused_in_words(tmp_path):
     hub.write([{"query": "what?", "image": {"bytes": b"no", "path": ""}, "image_filename": "a.png"}], tmp_path / "y")
     with pytest.raises(BadFile, match=r"page 'a\.png' has no image that can be read"):
         list(folders.read(tmp_path / "y").read(()))
+
+
+def beir_with(tmp_path, part, change):
+    """A folder in the BEIR schema, one part of which has its rows changed."""
+    folder = hub.beir(tmp_path / "v2")
+    rows = pq.read_table(folder / part).to_pylist()
+    shutil.rmtree(folder / part)
+    hub.write(change(rows), folder / part)
+    return folder
+
+
+def without(column):
+    return lambda rows: [{key: value for key, value in row.items() if key != column} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "words"),
+    [
+        ("corpus", lambda rows: [*rows, rows[0]], "page '0' is there more than once"),
+        ("corpus", without("image"), "and none of image"),
+        ("queries", without("query"), "and none of query, text"),
+        ("queries", lambda rows: [*rows, rows[0] | {"query": "who?"}], "query '0' is there twice, as 'revenue 0"),
+        ("qrels", without("score"), "and none of score"),
+        ("qrels", without("query-id"), "and none of query-id"),
+        ("qrels", lambda rows: [rows[0] | {"score": None}], "a score is a whole number, .* got None"),
+        ("qrels", lambda rows: [rows[0] | {"score": float("nan")}], "a score is a whole number, .* got nan"),
+        ("queries", lambda rows: [rows[0] | {"query": None}], "query '0' is empty"),
+        ("qrels", lambda rows: [rows[0] | {"score": 0.5}], "a score is a whole number, .* got 0.5"),
+        ("qrels", lambda rows: [*rows, rows[0] | {"score": 1}], "page '0' of query '0' is there twice, as 2 and as 1"),
+    ],
+)
+def test_a_part_that_would_be_misread_is_refused(tmp_path, part, change, words):
+    with pytest.raises(BadFile, match=words):
+        folders.read(beir_with(tmp_path, part, change))
+
+
+def test_a_broken_file_is_named(tmp_path):
+    folder = hub.beir(tmp_path / "v2")
+    (path,) = (folder / "qrels").iterdir()
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(BadFile, match=r"qrels/.*parquet cannot be read as Parquet"):
+        folders.read(folder)
+
+
+def test_flat_rows_know_no_languages_and_need_a_query(tmp_path):
+    hub.flat(tmp_path / "VidoreArxivQARetrieval")
+    with pytest.raises(BadFile, match="no languages: leave out ':klingon'"):
+        catalogue.load("VidoreArxivQARetrieval:klingon", tmp_path)
+    hub.write([{"image": hub.image(0), "image_filename": "a.png"}], tmp_path / "x")
+    with pytest.raises(BadFile, match="has the columns image, image_filename, and none of query"):
+        folders.read(tmp_path / "x")
+
+
+def test_the_folder_one_stands_in_has_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(hub.flat(tmp_path / "here"))
+    (tmp_path / "here" / "data").rename(tmp_path / "here" / "rows")
+    monkeypatch.chdir(tmp_path / "here" / "rows")
+    assert catalogue.load(".", tmp_path).name == "rows"
+    with pytest.raises(BadFile, match="a dataset cannot be called 'datasets'"):
+        Dataset("datasets", ("a",), {"q": "what?"}, {"q": {"a": 1}}, lambda done: iter(()))
+
+
+@pytest.mark.parametrize(
+    ("pages", "queries", "judged"),
+    [
+        (("b", "a"), {"q": "what?", "r": "who?"}, {"q": {"a": 1}, "r": {"b": 1}}),
+        (("a", "b"), {"r": "who?", "q": "what?"}, {"q": {"a": 1}, "r": {"b": 1}}),
+        (("a", "b"), {"q": "what?", "r": "whom?"}, {"q": {"a": 1}, "r": {"b": 1}}),
+        (("a", "b"), {"q": "what?", "r": "who?"}, {"q": {"b": 1}, "r": {"a": 1}}),
+        (("a", "b"), {"q": "what?", "r": "who?"}, {"q": {"a": 2}, "r": {"b": 1}}),
+    ],
+)
+def test_pages_queries_judgements_and_their_order_are_a_datasets_identity(pages, queries, judged):
+    def identity(*parts):
+        return Dataset("d", *parts, lambda done: iter(())).identity
+
+    one = identity(("a", "b"), {"q": "what?", "r": "who?"}, {"q": {"a": 1}, "r": {"b": 1}})
+    assert one == identity(("a", "b"), {"q": "what?", "r": "who?"}, {"r": {"b": 1}, "q": {"a": 1}})
+    assert one != identity(pages, queries, judged)
 
 
 def test_a_dataset_that_does_not_agree_with_itself_is_refused():

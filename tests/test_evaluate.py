@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import hub
@@ -20,10 +20,10 @@ import tiny
 from test_cli import run as cli
 
 import adamerge as am
-from adamerge.compress import cut, link, pool
 from adamerge.compress.names import METHODS
 from adamerge.errors import BadFile, Damaged, Mixture
 from adamerge.evaluate import books, catalogue, controls, experiment, results
+from adamerge.evaluate.encoded import Choice
 from adamerge.evaluate.run import Folders, cells, prepare, run, run_cell
 
 ROOT = Path(__file__).parent.parent
@@ -149,32 +149,44 @@ def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
     assert not list(tmp_path.glob("results/**/*.tmp"))
 
 
-def test_a_method_in_ten_lines_gets_its_cell(here):
-    @dataclass(frozen=True)
-    class Halves(am.Method, names={"halves": {}}):
-        """Merge to half of the patches."""
+HALVES = """
+from dataclasses import dataclass
+import adamerge as am
+from adamerge.compress import cut, link, pool
 
-        def __call__(self, page):
-            groups = cut.groups(link.ward(page.vectors), (len(page) + 1) // 2)
-            return am.Compressed(pool.mean(page.vectors, groups), groups, page.extra, method=str(self), id=page.id)
+@dataclass(frozen=True)
+class Halves(am.Method, names={"halves": {}}):
+    unit: bool = True
+    mode: str = "first"
 
-    try:
-        plan = replace(
-            experiment.read(here / "plan.toml"), methods=(controls.parse("halves"), controls.parse("random(halves)"))
-        )
-        mine, random = run(plan, replace(folders(here), results=here / "mine"))
-        assert mine.stored == random.stored
-        assert 0.4 < mine.compression <= 0.5
-        assert [c.method for c in results.read_cells(here / "mine")] == ["halves", "random(halves)"]
-    finally:
-        del METHODS["halves"]
+    def __call__(self, page):
+        groups = cut.groups(link.ward(page.vectors), (len(page) + 1) // 2)
+        vectors = pool.mean(page.vectors, groups, self.unit)
+        return am.Compressed(vectors, groups, page.extra, method=str(self), id=page.id)
+"""
+
+
+def test_a_method_in_ten_lines_is_named_in_an_experiment_and_gets_its_cells(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "halves.py").write_text(HALVES)
+    (tmp_path / "plan.toml").write_text(
+        "encoders = 'minilm'\ndatasets = 'manual'\nmodules = 'halves.py'\n"
+        "[methods]\nname = 'halves'\nunit = [true, false]\n[controls]\nname = 'random'\nof = 'halves'\n"
+    )
+    done = go(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert go(tmp_path, "--method", "halves:mode=second").returncode == 0
+    found = by_method(tmp_path)
+    assert {"halves", "halves:unit=false", "halves:mode=second", "random(halves)"} <= set(found)
+    assert found["halves"].stored == found["random(halves)"].stored
+    assert 0.4 < found["halves"].compression <= 0.5
+    (tmp_path / "halves.py").write_text(HALVES.replace('"halves"', '"adamerge"'))
+    assert "there is a method 'adamerge' already" in go(tmp_path).stderr
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_threads_change_nothing(here, jobs):
-    work = prepare(
-        "minilm", catalogue.load("manual", here / "data"), here / "vectors", experiment.read(here / "plan.toml")
-    )
+    work = prepare(Choice("minilm"), catalogue.load("manual", here / "data"), here / "vectors")
     cell = run_cell(work, controls.parse("adamerge:k=none,c_min=0.6"), jobs)
     assert replace(cell, ms=0) == replace(by_method(here)[cell.method], ms=0)
 
@@ -199,18 +211,67 @@ def test_cells_of_other_queries_are_not_mixed(here, tmp_path):
     books.write(book, tmp_path / "manual.pdf", tmp_path / "data" / "manual")
     done = go(tmp_path, "--method", "sem-cluster:m=4")
     assert done.returncode == 1
-    assert "holds cells of another manual (other pages or queries): choose another folder" in done.stderr
+    assert "with other pages, queries or judgements: choose another folder" in done.stderr
+
+
+def test_cells_of_other_judgements_are_not_mixed_and_not_taken_for_done(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "data" / "manual" / "dataset.json"
+    book = json.loads(path.read_text())
+    one, other = list(book["judgements"])[:2]
+    book["judgements"][one], book["judgements"][other] = book["judgements"][other], book["judgements"][one]
+    path.write_text(json.dumps(book))
+    for words in ([], ["--method", "sem-cluster:m=4"]):
+        done = go(tmp_path, *words)
+        assert done.returncode == 1
+        assert "holds cells of another manual (identity " in done.stderr
+    done = go(tmp_path, "--dataset", tmp_path / "none" / "manual")  # every cell of that name is there
+    assert "no dataset" in done.stderr
+
+
+def test_queries_in_another_order_keep_their_numbers(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "data" / "manual" / "dataset.json"
+    book = json.loads(path.read_text())
+    book["queries"] = dict(reversed(book["queries"].items()))
+    path.write_text(json.dumps(book))
+    plan = replace(experiment.read(here / "plan.toml"), methods=(controls.parse("identity"),))
+    (cell,) = run(plan, replace(folders(tmp_path), results=tmp_path / "new"))
+    assert cell.measures["MRR"] == by_method(here)["identity"].measures["MRR"][::-1]
+
+
+def test_what_is_asked_twice_is_run_once(here, tmp_path):
+    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
+    twice = [word for flag in ("--dataset", "--dataset") for word in (flag, "manual")]
+    done = go(tmp_path, *twice, "--dataset", tmp_path / "data" / "manual", *["--method", "sem-cluster"] * 2)
+    assert [line.split("\t")[2] for line in done.stdout.splitlines()] == ["sem-cluster:m=4"]
 
 
 def test_a_damaged_cell_is_named(here, tmp_path):
     shutil.copytree(here / "results", tmp_path / "results")
     path = results.cell_path(tmp_path / "results", "minilm", "manual", "identity")
     path.rename(path.with_name("identiti.json.gz"))
-    with pytest.raises(Damaged, match="holds the cell of identity"):
+    with pytest.raises(Damaged, match="holds the cell of identity on manual by minilm: it was moved; move it back"):
         by_method(tmp_path)
-    path.with_name("identiti.json.gz").write_bytes(b"not gzip")
-    with pytest.raises(Damaged, match="remove it, and run again"):
+    whole = path.with_name("identiti.json.gz").read_bytes()
+    for bad in (b"not gzip", whole[:40] + bytes(b ^ 255 for b in whole[40:80]) + whole[80:], gzip.compress(b"[1]")):
+        path.with_name("identiti.json.gz").write_bytes(bad)
+        with pytest.raises(Damaged, match="remove it, and run again"):
+            by_method(tmp_path)
+
+
+def test_a_cell_of_another_dataset_is_not_taken_for_this_ones(here, tmp_path):
+    shutil.copytree(here / "results" / "minilm" / "manual", tmp_path / "results" / "minilm" / "other")
+    with pytest.raises(Damaged, match="on manual by minilm: it was moved"):
         by_method(tmp_path)
+
+
+def test_a_dataset_file_that_says_too_little_is_named(here, tmp_path):
+    shutil.copytree(here / "results", tmp_path / "results")
+    path = tmp_path / "results" / "datasets" / "manual.json.gz"
+    path.write_bytes(gzip.compress(b'{"pages":26}'))
+    with pytest.raises(Damaged, match=r"manual\.json\.gz says nothing of judgements: remove it"):
+        results.read_datasets(tmp_path / "results")
 
 
 @pytest.mark.parametrize(
@@ -219,12 +280,28 @@ def test_a_damaged_cell_is_named(here, tmp_path):
         ("encoders = 3 = 4", "cannot be read as an experiment"),
         ("colours = []", "has 'colours', and an experiment has controls, datasets"),
         ('encoders = ["minilm"]', "must name encoders, datasets and methods"),
+        ("encoders = [3]", "encoders are names, got 3"),
+        ("methods = [3]", "a method is a table of its name and options, got 3"),
+        ("[[methods]]\nk = 1", "a method is a table of its name and options"),
+        ("[[controls]]\nnames = ['bm25']", "a control is a table of name and of, got {'names'"),
+        ("modules = ['none.py']", "none.py is no file of Python"),
+        ("modules = ['x.toml']", "x.toml is no file of Python"),
     ],
 )
 def test_an_experiment_that_makes_no_sense_is_refused(tmp_path, text, words):
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(BadFile, match=words):
         experiment.read(tmp_path / "x.toml")
+
+
+def test_one_is_as_good_as_a_list_of_one(tmp_path):
+    (tmp_path / "x.toml").write_text(
+        "encoders = 'minilm'\ndatasets = 'books'\n[methods]\nname = 'adamerge'\n"
+        "[controls]\nname = 'random'\nof = 'adamerge'"
+    )
+    plan = experiment.read(tmp_path / "x.toml")
+    assert (plan.encoders, plan.datasets) == (("minilm",), ("books",))
+    assert [str(method) for method in plan.methods] == [str(am.AdaMerge()), f"random({am.AdaMerge()})"]
 
 
 @pytest.mark.parametrize("name", ["paper", "books"])
@@ -278,4 +355,39 @@ def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp
     everyone = found["Vidore2ESGReportsRetrieval", "identity"]
     np.testing.assert_allclose(english.measures["nDCG@5"], everyone.measures["nDCG@5"][::2])
     assert not list((tmp_path / "vectors").glob("*/*english/pages"))  # pages are encoded once
-    assert not any(rest for _, _, rest in cells(experiment.read(tmp_path / "plan.toml"), folders(tmp_path)))
+    assert not cells(experiment.read(tmp_path / "plan.toml"), folders(tmp_path))
+
+
+def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert Choice("a/model").weights() is None  # never loaded here
+    snapshot = tmp_path / "models--a--model" / "snapshots" / "c0ffee"
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text("{}")
+    (snapshot.parents[1] / "refs").mkdir()
+    (snapshot.parents[1] / "refs" / "main").write_text("c0ffee")
+    assert Choice("a/model").weights() == "c0ffee"
+    Choice("a/model").check({"weights": "c0ffee"}, tmp_path)
+    assert Choice("minilm").weights() is None  # it loads none but the known
+    assert Choice(str(tmp_path / "no" / "such" / "folder")).weights() is None
+
+
+@pytest.mark.filterwarnings("ignore")  # of the model library
+def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
+    hub.flat(tmp_path / "data" / "v1")
+    checkpoint = shutil.copytree(colqwen, tmp_path / "checkpoint")
+    plan = experiment.Experiment((str(checkpoint),), ("v1",), (controls.parse("identity"),), {})
+    fewer = replace(plan, options={"max_num_visual_tokens": 8})
+    other = Folders(tmp_path / "data", tmp_path / "other vectors", tmp_path / "other results")
+    (large,), (small,) = run(plan, folders(tmp_path)), run(fewer, other)
+    assert small.patches < large.patches
+    assert not cells(plan, folders(tmp_path))
+    assert not cells(fewer, other)
+    for mixed in (replace(other, results=tmp_path / "new"), other):  # vectors, and cells
+        with pytest.raises(Mixture, match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder"):
+            next(run(plan, mixed))
+    weights = next(checkpoint.glob("*.safetensors"))
+    weights.write_bytes(weights.read_bytes())  # saved again
+    for mixed in (replace(other, results=tmp_path / "new"), other):
+        with pytest.raises(Mixture, match=r"with weights local \w+, now they are local \w+: choose another folder"):
+            next(run(fewer, mixed))

@@ -126,3 +126,29 @@ def test_a_method_of_ones_own_takes_ten_lines(make_page):
         assert [len(s) for s in am.compress_pages([make_page(9), make_page(4)], "first:keep=5")] == [5, 4]
     finally:
         del METHODS["first"]
+
+
+def test_an_option_may_be_a_word(make_page):
+    @dataclass(frozen=True)
+    class Worded(am.Method, names={"worded": {}}):
+        """Do nothing, in a mode."""
+
+        mode: str = "a"
+
+    try:
+        assert str(am.parse_method("worded:mode=b")) == "worded:mode=b"
+        assert am.parse_method("worded:mode=true").mode == "true"
+        for bad in ("", "a,b", "f(x)", 3):
+            with pytest.raises(BadInput, match="mode must be a word, without , and brackets"):
+                Worded(bad)
+    finally:
+        del METHODS["worded"]
+
+
+def test_the_name_of_a_method_is_not_given_away():
+    with pytest.raises(BadInput, match="there is a method 'adamerge' already: choose another name for Mine"):
+
+        class Mine(am.Method, names={"adamerge": {}}):
+            """Not the paper's."""
+
+    assert METHODS["adamerge"][0] is am.AdaMerge

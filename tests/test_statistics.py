@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from adamerge.errors import BadShape
-from adamerge.evaluate.statistics import bootstrap, compare, holm, wilcoxon
+from adamerge.evaluate.statistics import bootstrap, holm, wilcoxon
 
 
 def values(seed, n=80):
@@ -40,24 +40,6 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1, 1]
     assert holm([]) == []
-
-
-def test_methods_are_compared_per_encoder_and_pooled():
-    (a, x), (b, y) = values(1), values(2)
-    found = compare({"one": a, "two": b}, {"other": {"one": x, "two": y}, "same": {"one": a, "two": b}})
-    assert [(c.other, c.encoder, c.queries) for c in found] == [
-        ("other", "one", 80),
-        ("same", "one", 80),
-        ("other", "two", 80),
-        ("same", "two", 80),
-        ("other", "pooled", 160),
-        ("same", "pooled", 160),
-    ]
-    pooled = found[4]
-    assert pooled.p == wilcoxon(np.r_[a, b], np.r_[x, y])
-    assert pooled.p_corrected == min(1, 2 * pooled.p)
-    assert pooled.difference == pytest.approx(np.r_[a - x, b - y].mean())
-    assert found[5].p == 1
 
 
 def test_other_queries_are_no_pairs():

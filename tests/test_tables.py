@@ -4,20 +4,18 @@ import csv
 import io
 import re
 import runpy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import byhand
 import numpy as np
 import pytest
-from scipy import stats
 from test_cli import run as cli
 
 import adamerge as am
 from adamerge.compress.names import METHODS
-from adamerge.errors import BadFile, UnknownName
+from adamerge.errors import BadFile, BadInput, UnknownName
 from adamerge.evaluate import compare, figures, frontier, points, report, significance, table, tables
-from adamerge.evaluate.statistics import holm
 
 ROOT = Path(__file__).parent.parent
 
@@ -82,30 +80,9 @@ def test_the_ablation_is_made_at_the_size_of_the_cliff(results):
     assert made["nDCG@5"] == pytest.approx([0.5, 0.75, 0.7, 0.8])
     assert made["gain"] == pytest.approx([0, 0.25, 0.2, 0.3])
     assert made["compression"] == pytest.approx([0.82, 0.8, 0.8, 0.8])
-    assert not tables.ablation(results, c_min="0.8").rows
-
-
-def test_every_control_stands_beside_its_method(results):
-    made = significance.controls(results)
-    assert set(made["method M"]) == {"adamerge:k=0,c_min=0.7"}
-    found = dict(zip(made["control"], made["difference"], strict=True))
-    assert found == pytest.approx(
-        {
-            "random(M)": 0.5,
-            "merge-total(M)": 0.05,
-            "adamerge:k=0,c_min=0.7,cut=floor": 0.05,
-            "mean-vector": 0.6,
-            "bm25": 0.4,
-            "identity": 0,
-        }
-    )
-    assert row(made, control="bm25")["compression"] is None
-
-
-def test_rows_that_are_not_shown_count_in_the_correction(two_encoders, results):
-    shown = significance.controls(results, ["adamerge:k=0,c_min=0.7"])
-    assert shown["p corrected"] == significance.controls(results)["p corrected"]
-    assert not significance.significance(two_encoders, ["1"]).rows
+    assert tables.ablation(results, c_min="0.70") == made
+    with pytest.raises(BadInput, match=r"no adamerge at c_min '0\.8' in these results; there is 0\.7"):
+        tables.ablation(results, c_min="0.8")
 
 
 def test_theta_stands_beside_that_of_structureless_pages(results):
@@ -130,44 +107,6 @@ def test_unit_length_and_the_sequences_by_hand(results):
     assert made["theta"] == pytest.approx([0.85, 0.95])
 
 
-@pytest.fixture(scope="module")
-def two_encoders(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("two")
-    rng = np.random.default_rng(0)
-    for encoder in ("e", "f"):
-        for method in ("adamerge:k=0,c_min=0.7", "adamerge:k=0,c_min=0.8", "ptm:k=0,m=2", "ptm:k=0,m=4"):
-            values = rng.integers(0, 5, 60) / 4 + (method == "ptm:k=0,m=4") * -0.2
-            byhand.cell(folder, method, 200, values.tolist(), encoder=encoder)
-    return points.load(folder)
-
-
-def test_the_significance_table_is_scipys_with_holms_correction(two_encoders):
-    made = significance.significance(two_encoders)
-    assert len(made.rows) == 4 * 3  # two floors, two budgets; each encoder, and pooled
-    assert set(made["encoder"]) == {"e", "f", "pooled"}
-    for encoder in ("e", "f"):
-        some = [
-            r
-            for r in (dict(zip([c.name for c in made.columns], r, strict=True)) for r in made.rows)
-            if r["encoder"] == encoder
-        ]
-        for one in some:
-            ours = two_encoders.values(encoder, f"adamerge:k=0,c_min={one['c_min']}")
-            theirs = two_encoders.values(encoder, f"ptm:k=0,m={one['m']}")
-            assert one["p"] == pytest.approx(stats.wilcoxon(ours, theirs, zero_method="wilcox").pvalue)
-            assert one["difference"] == pytest.approx(float((ours - theirs).mean()))
-            assert one["low"] < one["difference"] < one["high"]
-        assert [one["p corrected"] for one in some] == pytest.approx(holm([one["p"] for one in some]))
-    pooled = row(made, encoder="pooled", c_min="0.7", m="4")
-    ours, theirs = (
-        np.concatenate([two_encoders.values(e, m) for e in ("e", "f")])
-        for m in ("adamerge:k=0,c_min=0.7", "ptm:k=0,m=4")
-    )
-    assert pooled["queries"] == 120
-    assert pooled["p"] == pytest.approx(stats.wilcoxon(ours, theirs).pvalue)
-    assert 'zero_method="wilcox"' in made.note
-
-
 def test_a_table_is_written_in_three_formats(folder):
     printed = cli("evaluate", "table", "ablation", folder).stdout
     assert "| no | fixed | mean | ptm:k=0,m=6 | 82.0% | 0.5000 | +0.0000 |" in printed
@@ -184,7 +123,18 @@ def test_a_table_is_written_in_three_formats(folder):
     [
         (["ablation", "--k", "0"], "ablation does not take --k"),
         (["frontier", "--dataset", "c"], "has no results on 'c'; it has a, b"),
-        (["theta", "--method", "identity"], "no results of identity and gaussian(identity) for e"),
+        (
+            ["theta", "--method", "identity"],
+            "no gaussian(M) beside M of 'identity' in these results; there is adamerge",
+        ),
+        (
+            ["controls", "--method", "nonsense"],
+            "no controls of 'nonsense' in these results; there is adamerge:k=0,c_min",
+        ),
+        (["controls", "--method", "identity"], "no controls of 'identity'"),
+        (["significance", "--k=0.33"], "no pair at k '0.33' in these results; there is 0"),
+        (["ablation", "--c-min", "0.8"], "no adamerge at c_min '0.8' in these results"),
+        (["significance", "--method", "nonsense"], "no results of 'nonsense'"),
     ],
 )
 def test_what_cannot_be_shown_is_said(folder, words, said):
@@ -193,8 +143,24 @@ def test_what_cannot_be_shown_is_said(folder, words, said):
     assert said in done.stderr
 
 
-def test_datasets_and_measures_can_be_chosen(folder):
-    some = points.load(folder, ("a",), "MRR")
+def test_a_table_of_nothing_is_no_table(tmp_path):
+    byhand.both(tmp_path, "identity", 1000, 0.9, 0.7)
+    done = cli("evaluate", "table", "unit", tmp_path)
+    assert done.returncode == 1
+    assert "has nothing for the table unit" in done.stderr
+
+
+def test_numbers_and_names_are_asked_for_as_people_write_them(folder):
+    want = cli("evaluate", "table", "significance", folder).stdout
+    assert "| 0 | 0.7 | 2 |" in want
+    assert cli("evaluate", "table", "significance", folder, "--k=0.0").stdout == want
+    assert points.as_written("-.25") == "-0.25"
+    assert points.as_written("adamerge:c_min=0.70,k=0") == "adamerge:k=0,c_min=0.7"
+
+
+def test_datasets_and_measures_can_be_chosen(folder, tmp_path):
+    some = points.load(folder, ("a", "a"), "MRR")
+    assert len(some.values("e", "identity")) == 4  # asked twice, counted once
     assert some.mean("e", "identity") == pytest.approx(0.45)
     assert some.datasets == ("a",)
 
@@ -206,6 +172,8 @@ def test_a_method_without_a_cell_for_every_dataset_is_left_out_and_told(folder, 
     assert "left out: 1 methods without a cell for every dataset" in done.stderr
     with pytest.raises(BadFile, match="holds no result files: make some with adamerge evaluate run"):
         points.load(tmp_path / "datasets")
+    with pytest.raises(BadFile, match=r"holds no result files: .*books does"):
+        points.load(ROOT / "results")
     with pytest.raises(UnknownName, match="no results on 'lilypond-learning'"):
         points.load(folder, ("books",))
 
@@ -239,8 +207,38 @@ def test_the_report_is_one_page_that_needs_nothing_else(folder, tmp_path):
     assert set(done.stdout.split()) == {str(p) for p in (tmp_path / "parts").iterdir()} | {str(tmp_path / "r.html")}
 
 
+@pytest.mark.parametrize("measure", ["MRR", "nDCG@5"])
+def test_a_report_needs_no_more_than_there_is(tmp_path, measure):
+    byhand.make(tmp_path / "results")
+    byhand.both(tmp_path / "results", "gaussian(adamerge:k=1,c_min=0.7)", 500, (), (), theta=[0.75] * 10, ms=None)
+    done = cli("evaluate", "report", tmp_path / "results", "--measure", measure, "-o", tmp_path / "r.html")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_structureless_page_alone_draws_no_cliff(tmp_path):
+    byhand.datasets(tmp_path, "a")
+    byhand.cell(tmp_path, "identity", 1000, 0.9)
+    byhand.cell(tmp_path, "gaussian(adamerge:k=1,c_min=0.7)", 500, (), theta=[0.75] * 10, ms=None)
+    made = report.tables(points.load(tmp_path))
+    report.write_page(points.load(tmp_path), made, tmp_path / "r.html")
+    assert "figure-cliff" not in (tmp_path / "r.html").read_text()
+
+
+def test_latex_has_its_own_less_than():
+    small = table.table("P", "All < 1 %", table.columns(("p", "p")), [[0.00001]])
+    assert "$<$0.0001" in table.latex(small)
+    assert r"All $<$ 1 \%" in table.latex(small)
+
+
+def test_curves_are_drawn_as_the_steps_that_they_are_defined_as(results):
+    (line,) = (line for line in figures.frontier(results).axes[0].lines if line.get_color() == figures.COLOURS["ptm"])
+    assert line.get_drawstyle() == "steps-pre"
+    np.testing.assert_allclose(line.get_xydata(), [(0, 0.6), (0.5, 0.6), (0.75, 0.55), (0.82, 0.5)])
+
+
 def test_other_data_is_not_comparable_and_says_so(results):
     made = compare.compare(results)
+    assert compare.compare(replace(results, measure="MRR")) == made
     assert len(made.rows) == len(compare.published()[0]) > 40
     assert all(verdict.startswith("not comparable") for verdict in made["verdict"])
     cut = row(made, what="ablation: cliff over fixed cut, plain mean")
@@ -271,17 +269,37 @@ def test_a_method_in_ten_lines_is_in_every_table_and_figure(tmp_path):
 
     name = str(Halves(3))
     del METHODS["halves"]  # tables know it by its files alone
+    worded = "halves:step=3,mode=b"
     byhand.make(tmp_path)
     byhand.both(tmp_path, name, 333, 0.5, 0.5, theta=[0.8] * 10)
     byhand.both(tmp_path, f"random({name})", 333, 0.4, 0.4, ms=None)
     byhand.both(tmp_path, f"gaussian({name})", 900, (), (), theta=[0.7] * 10, ms=None)
+    byhand.both(tmp_path, worded, 333, 0.5, 0.6)
     results = points.load(tmp_path)
     for made in (frontier.frontier, tables.efficiency, tables.theta, significance.controls):
         assert "halves" in table.markdown(made(results)), made
+    assert significance.significance(results, methods=[name, worded])["against"] == [worded]
     for unit in (False, True):
-        assert ">halves</text>" in figures.render(figures.frontier(results, unit), "svg").decode()
+        drawn = figures.render(figures.frontier(results, unit), "svg").decode()
+        assert ">halves</text>" in drawn
+        assert ">halves mode=b</text>" in drawn
     assert "theta" in figures.render(figures.cliff(results, [name]), "svg").decode()
     assert "halves" in "".join(map(table.markdown, report.tables(results).values()))
+
+
+def test_unit_length_is_a_gain_whichever_way_a_method_has_it_by_default(tmp_path):
+    byhand.make(tmp_path)
+    byhand.both(tmp_path, "halves", 500, 0.8, 0.8)
+    byhand.both(tmp_path, "halves:unit=false", 500, 0.7, 0.7)
+    byhand.both(tmp_path, "halves:sequence=raw", 500, 0.6, 0.6)
+    results = points.load(tmp_path)
+    assert row(tables.unit(results), method="halves")["mean gain"] == pytest.approx(0.1)
+    assert row(tables.sequence(results), method="halves", sequence="default")["nDCG@5"] == pytest.approx(0.8)
+    every = frontier.series(results, "e")
+    named = {one.name: one.methods for one in every}
+    assert (named["halves"], named["halves:unit=true"]) == (("halves:unit=false",), ("halves",))
+    assert "halves" in [one.name for one in frontier.drawn(every)]
+    assert "halves:unit=true" in [one.name for one in frontier.drawn(every, unit=True)]
 
 
 def test_the_tables_of_the_documentation_are_what_the_commands_print():
@@ -295,5 +313,6 @@ def test_the_committed_results_are_whole_and_small():
     files = [p for p in (ROOT / "results").rglob("*") if p.is_file()]
     assert sum(p.stat().st_size for p in files) < 5e6
     results = points.load(ROOT / "results" / "books")
-    assert (len(results.datasets), len(results.cells), results.left_out) == (6, 211, ())
+    assert (len(results.datasets), len(results.cells), results.left_out) == (6, 253, ())
+    assert all(len(one["identity"]) == 16 for one in results.about.values())
     assert sum(one["pages"] for one in results.about.values()) == 2941

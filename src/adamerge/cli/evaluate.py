@@ -10,7 +10,7 @@ import click
 from adamerge.evaluate import archive, books, catalogue, controls, experiment
 from adamerge.evaluate.books import QUERIES
 from adamerge.evaluate.results import Cell
-from adamerge.evaluate.run import Folders, cells, run
+from adamerge.evaluate.run import Folders, run
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -73,11 +73,11 @@ def run_experiment(
     """Encode every dataset once, then write a result file per encoder, dataset and method.
 
     Cells that are in the folder of results are passed over: a run that was stopped goes on where it was when the same
-    command is given again.
+    command is given again. They must be of the same pages, queries, judgements, weights and options.
 
     \b
-    adamerge evaluate run experiments/books.toml -o results
-    adamerge evaluate run experiments/books.toml -o results --dataset zsh --method sem-cluster:m=4
+    adamerge evaluate run experiments/books.toml -o runs/books
+    adamerge evaluate run experiments/books.toml -o runs/books --dataset zsh --method sem-cluster:m=4
     """  # noqa: D301 (click reads the backslash)
     plan = experiment.read(file)
     plan = replace(
@@ -87,13 +87,12 @@ def run_experiment(
         methods=tuple(map(controls.parse, methods)) or plan.methods,
     )
     folders = Folders(data, vectors, out)
-    todo = sum(len(entries) for _, _, entries in cells(plan, folders))
-    for cell in _progress(plan, folders, jobs, todo):
+    for cell in _progress(plan, folders, jobs):
         score = f"{cell.mean():.4f}" if cell.measures else "-"
         click.echo(f"{cell.encoder}\t{cell.dataset}\t{cell.method}\t{cell.compression:.1%}\t{score}")
 
 
-def _progress(plan: experiment.Experiment, folders: Folders, jobs: int, todo: int) -> Iterator[Cell]:
+def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Iterator[Cell]:
     """Cells as they are done, with a bar and the time left on stderr if somebody is looking."""
     if not sys.stderr.isatty():
         yield from run(plan, folders, jobs)
@@ -103,11 +102,10 @@ def _progress(plan: experiment.Experiment, folders: Folders, jobs: int, todo: in
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        all_cells, pages = bar.add_task("cells", total=todo), bar.add_task("", total=None, visible=False)
+        tasks = {"cells": bar.add_task("cells", total=None)}
 
         def watch(what: str, done: int, total: int) -> None:
-            bar.update(pages, description=what, completed=done, total=total, visible=done < total)
+            tasks[what] = tasks[what] if what in tasks else bar.add_task(what)
+            bar.update(tasks[what], completed=done, total=total, visible=what == "cells" or done < total)
 
-        for cell in run(plan, folders, jobs, watch):
-            bar.update(all_cells, advance=1)
-            yield cell
+        yield from run(plan, folders, jobs, watch)

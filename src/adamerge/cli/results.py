@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from adamerge.cli.evaluate import FOLDER
+from adamerge.errors import BadInput
 from adamerge.evaluate import figures, points, report
 from adamerge.evaluate.compare import compare
 from adamerge.evaluate.measures import MEASURES
@@ -16,7 +17,7 @@ from adamerge.evaluate.tables import TABLES
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 TAKES = {  # option -> tables that it means something to
-    "methods": ("controls", "theta"),
+    "methods": ("significance", "controls", "theta"),
     "ks": ("significance",),
     "compression": ("ablation", "efficiency"),
     "c_min": ("ablation",),
@@ -24,11 +25,13 @@ TAKES = {  # option -> tables that it means something to
 
 
 def on_results(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb that reads a folder of results, or some datasets of it, by one of the measures."""
+    """A verb that reads a folder of results, or some datasets of it."""
     folder = click.argument("folder", metavar="RESULTS", type=click.Path(path_type=Path, exists=True, file_okay=False))
     some = click.option("--dataset", "datasets", multiple=True, help="A dataset or suite; may be given again.")
-    measure = click.option("--measure", type=click.Choice(list(MEASURES)), default=points.MEASURE, show_default=True)
-    return folder(some(measure(verb)))
+    return folder(some(verb))
+
+
+by_measure = click.option("--measure", type=click.Choice(list(MEASURES)), default=points.MEASURE, show_default=True)
 
 
 def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
@@ -40,8 +43,14 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
 @click.command("table")
 @click.argument("name", metavar="TABLE", type=click.Choice(list(TABLES)))
 @on_results
+@by_measure
 @in_formats
-@click.option("--method", "methods", multiple=True, help="Of controls and theta: the methods to show.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    help="Of controls and theta: the methods to show. Of significance: a method, then those to test it against.",
+)
 @click.option("--k", "ks", multiple=True, help="Of significance: the k to show.")
 @click.option("--compression", type=click.FloatRange(0, 1), help="Of ablation and efficiency: where.  [default: 0.81]")
 @click.option("--c-min", help="Of ablation: the floor.  [default: 0.7]")
@@ -52,19 +61,24 @@ def make_table(name: str, form: str, out: Path | None, **options: Any) -> None:
 
     \b
     adamerge evaluate table significance results/books --k=-0.25
+    adamerge evaluate table significance results/books --method adamerge --method sem-cluster:m=6 --method identity
     adamerge evaluate table ablation results/books --compression 0.6 --format latex -o ablation.tex
     """  # noqa: D301 (click reads the backslash)
-    results = _load(options)
-    chosen = {option: value for option, value in options.items() if value}
+    folder, results = options["folder"], _load(options)
+    chosen = {option: value for option, value in options.items() if value not in (None, ())}
     for option in chosen:
         if name not in TAKES[option]:
             raise click.UsageError(f"{name} does not take --{option.rstrip('s').replace('_', '-')}")
-    _print(TABLES[name](results, **chosen), form, out)
+    made = TABLES[name](results, **chosen)
+    if not made.rows:
+        raise BadInput(f"{folder} has nothing for the table {name}: run methods that it compares")
+    _print(made, form, out)
 
 
 @click.command("figure")
 @click.argument("name", metavar="FIGURE", type=click.Choice(list(figures.FIGURES)))
 @on_results
+@by_measure
 @click.option("-o", "out", required=True, type=FILE, help="File to write, .svg or .png.")
 def make_figure(name: str, out: Path, **options: Any) -> None:
     """Draw a figure of a folder of results: frontier, frontier-unit (groups of unit length), cliff.
@@ -80,6 +94,7 @@ def make_figure(name: str, out: Path, **options: Any) -> None:
 
 @click.command("report")
 @on_results
+@by_measure
 @click.option("-o", "out", required=True, type=FILE, help="HTML file to write.")
 @click.option("--parts", type=FOLDER, help="Folder for every table and figure as files of their own, too.")
 def make_report(out: Path, parts: Path | None, **options: Any) -> None:
@@ -101,17 +116,17 @@ def make_report(out: Path, parts: Path | None, **options: Any) -> None:
 @on_results
 @in_formats
 def compare_results(form: str, out: Path | None, **options: Any) -> None:
-    """Set results beside published numbers, and say which come back within the known drift.
+    """Set results beside published numbers (nDCG@5), and say which come back within the known drift.
 
     \b
-    adamerge evaluate compare results
+    adamerge evaluate compare runs/paper
     """  # noqa: D301 (click reads the backslash)
     _print(compare(_load(options)), form, out)
 
 
 def _load(options: dict[str, Any]) -> Results:
     """The results that the options ask for; other options are left."""
-    results = points.load(options.pop("folder"), options.pop("datasets"), options.pop("measure"))
+    results = points.load(options.pop("folder"), options.pop("datasets"), options.pop("measure", points.MEASURE))
     if results.left_out:
         click.echo(f"adamerge: left out: {len(results.left_out)} methods without a cell for every dataset", err=True)
     return results

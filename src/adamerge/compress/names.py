@@ -31,7 +31,10 @@ class Method:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __init_subclass__(cls, names: Mapping[str, dict[str, Any]]) -> None:
-        """Enter the method in the table under each of its names."""
+        """Enter the method in the table under each of its names; the name of another's method is refused."""
+        for name in names:
+            if name in METHODS and METHODS[name][0].__module__ != cls.__module__:
+                raise BadInput(f"there is a method '{name}' already: choose another name for {cls.__name__}")
         METHODS.update({name: (cls, given) for name, given in names.items()})
 
     def __post_init__(self) -> None:
@@ -111,6 +114,10 @@ def _value(what: str, kind: Any, value: Any) -> Any:
         raise BadInput(f"{what} must be {' or '.join(map(as_text, choices))}, got {value!r}")
     if said is None and type(None) in allowed:
         return None
+    if str in allowed:
+        if isinstance(value, str) and value == value.strip() != "" and not set(value) & set(",()"):
+            return value
+        raise BadInput(f"{what} must be a word, without , and brackets, got {value!r}")
     if float not in allowed and isinstance(number := _number(said, int), int):
         return number
     if float in allowed and math.isfinite(number := _number(said, float)):

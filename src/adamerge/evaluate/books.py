@@ -67,16 +67,17 @@ def build(pdf: Path, name: str, most: int = QUERIES) -> Book:
         pages, end = book_pages.find_index(document)
         body = book_pages.number_pages(document, end)
         entries = book_index.parse(line for i in pages for line in book_pages.lines(document, i))
-        chosen = _sample(_queries(entries, body.pages), most)
+        texts = [book_pages.text(document, i).lower() for i in range(end)]
+        numbered = {number: i for number, i in body.pages.items() if texts[i].strip()}  # nobody asks for a blank page
+        chosen = _sample(_queries(entries, numbered), most)
         if not chosen:
             raise BadFile(f"none of {len(entries)} index entries is a question of two words with a page to it")
-        texts = [book_pages.text(document, i).lower() for i in range(end)]
-    fit = _fit(chosen, body.pages, texts)
+    fit = _fit(chosen, numbered, texts)
     if not fit.holds():
         raise BadFile(f"{pdf}: the numbers in the index do not lead to its words ({fit}): is it another edition's?")
-    physical = tuple(i + 1 for i in body.pages.values() if texts[i].strip())  # nobody asks for a blank page
+    physical = tuple(i + 1 for i in numbered.values())
     ids = {f"q{n:04d}": entry for n, entry in enumerate(chosen)}
-    judged = {q: {_page_id(name, body.pages[p] + 1): 1 for p in entry.pages} for q, entry in ids.items()}
+    judged = {q: {_page_id(name, numbered[p] + 1): 1 for p in entry.pages} for q, entry in ids.items()}
     digest = sha256(pdf.read_bytes()).hexdigest()
     queries = {q: entry.term for q, entry in ids.items()}
     return Book(name, f"{name}.pdf", digest, physical, queries, judged, body.how, asdict(fit))

@@ -1,6 +1,7 @@
 """Names -> datasets: a suite or preset, a known book, a ViDoRe task, or a local folder."""
 
 from dataclasses import replace
+from os.path import abspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,13 +18,14 @@ def names(name: str) -> tuple[str, ...]:
 
 
 def load(name: str, data: Path) -> Dataset:
-    """A dataset by name, from its folder below `data`, or as a path; what can be fetched is fetched."""
-    for folder in (data / name, Path(name)):
+    """A dataset by name, from its folder below `data`, or as a path (./NAME is one); what can be fetched is fetched."""
+    places = [Path(name)] if name.startswith((".", "/")) else [data / name, Path(name)]
+    for folder in places:
         if (folder / books.NAME).exists():
-            return replace(books.read(folder), name=folder.name)
+            return replace(books.read(folder), name=Path(abspath(folder)).name)
     if vidore.is_task(name):
         return vidore.load(name, data)
-    for folder in (data / name, Path(name)):
+    for folder in places:
         if folder.is_dir():
             return folders.read(folder)
     if name in archive.BOOKS:

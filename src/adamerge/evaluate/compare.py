@@ -5,7 +5,7 @@ The numbers and their sources are in published.json.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from adamerge.evaluate import catalogue
 from adamerge.evaluate.frontier import READINGS, series, value_at
-from adamerge.evaluate.points import Results, restricted, take_apart
+from adamerge.evaluate.points import MEASURE, Results, restricted, take_apart
 from adamerge.evaluate.table import Table, columns, table
 from adamerge.evaluate.tables import ablation, thetas
 
@@ -43,8 +43,9 @@ def published() -> tuple[tuple[Claim, ...], Mapping[str, Any]]:
 
 
 def compare(results: Results) -> Table:
-    """Every published number, ours if there is one, and what may be said of the two."""
+    """Every published number, ours if there is one, and what may be said of the two; all are of one measure."""
     claims, about = published()
+    results = replace(results, measure=MEASURE)
     rows = [[c.encoder, c.what, c.source, c.value, c.drift, *_judged(results, c)] for c in claims]
     head = columns("encoder", "what", "source", ("published", ".4f"), ("drift", ".3f"), ("here", ".4f"), "verdict")
     sources = "; ".join(f"{name}: {where}" for name, where in about["sources"].items())

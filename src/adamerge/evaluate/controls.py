@@ -6,7 +6,7 @@ A control is written like a method, and what it is the control of in brackets: r
 |---------------|----------------------------------------------------------------------------------------|
 | random(M)     | on each page as many patches as M stores, drawn without looking                         |
 | merge-page(M) | on each page as many groups as M stores, of all patches: what M's pruning is worth      |
-| merge-total(M)| M's survivors merged by one ratio for all pages, M's total: what choosing per page is    |
+| merge-total(M)| M's survivors merged by one ratio for all pages, M's total or the nearest below          |
 | height(M)     | M's survivors merged up to one Ward height for all pages, M's total                     |
 | gaussian(M)   | M on pages without structure: a Gaussian of each page's mean and covariance; theta only |
 | mean-vector   | one vector a page: the plain mean                                                       |
@@ -16,7 +16,7 @@ Groups are pooled as M pools them.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from zlib import crc32
@@ -87,20 +87,22 @@ def _merge_page(of: Method, pages: Sequence[MultiVector]) -> Compressor:
 
 
 def _merge_total(of: Method, pages: Sequence[MultiVector]) -> Compressor:
-    survivors, stored = _sizes(of, pages)
+    groups = _groups(of, pages)
+    survivors, stored = _sizes(groups)
     low, high = 1.0, float(survivors.max())
     for _ in range(60):  # the number of groups falls with the ratio
         ratio = (low + high) / 2
         low, high = (ratio, high) if np.maximum(1, np.ceil(survivors / ratio)).sum() > stored.sum() else (low, ratio)
-    return lambda page: _merged(page, of(page).groups >= 0, lambda heights: max(1, ceil((len(heights) + 1) / high)), of)
+    return lambda page: _merged(page, groups[page.id] >= 0, lambda h: max(1, ceil((len(h) + 1) / high)), of)
 
 
 def _height(of: Method, pages: Sequence[MultiVector]) -> Compressor:
-    survivors, stored = _sizes(of, pages)
+    groups = _groups(of, pages)
+    survivors, stored = _sizes(groups)
     made = int((survivors - stored).sum())
-    heights = np.sort(np.concatenate([link.ward(p.vectors[of(p).groups >= 0]).heights for p in pages]))
+    heights = np.sort(np.concatenate([link.ward(p.vectors[groups[p.id] >= 0]).heights for p in pages]))
     limit = heights[made - 1] if made else -1.0
-    return lambda page: _merged(page, of(page).groups >= 0, lambda h: len(h) + 1 - int((h <= limit).sum()), of)
+    return lambda page: _merged(page, groups[page.id] >= 0, lambda h: len(h) + 1 - int((h <= limit).sum()), of)
 
 
 def _gaussian(of: Method, pages: Sequence[MultiVector]) -> Compressor:
@@ -123,10 +125,14 @@ def _mean_vector(page: MultiVector) -> Compressed:
     return replace(_stored(page, pool.mean(page.vectors, groups), groups, Cut()), method="mean-vector")
 
 
-def _sizes(of: Method, pages: Sequence[MultiVector]) -> tuple[Ints, Ints]:
+def _groups(of: Method, pages: Sequence[MultiVector]) -> dict[str, Ints]:
+    """The groups that a method makes of each page, by its id."""
+    return {page.id: of(page).groups for page in pages}
+
+
+def _sizes(groups: Mapping[str, Ints]) -> tuple[Ints, Ints]:
     """Patches that a method leaves to merge, and groups that it stores, of each page."""
-    small = [of(page).groups for page in pages]
-    return np.array([(g >= 0).sum() for g in small]), np.array([g.max() + 1 for g in small])
+    return np.array([(g >= 0).sum() for g in groups.values()]), np.array([g.max() + 1 for g in groups.values()])
 
 
 def _merged(page: MultiVector, keep: Bools, count: Callable[[Doubles], int], of: Method) -> Compressed:

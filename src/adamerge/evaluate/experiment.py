@@ -2,6 +2,7 @@
 
 encoders = ["minilm"]
 datasets = ["books"]
+modules = ["halves.py"]                  Python files with methods of one's own, beside the TOML file; imported first
 
 [[methods]]                              every combination of the lists is a method
 name = "adamerge"
@@ -13,9 +14,11 @@ name = ["random", "merge-total"]
 of = { name = "adamerge", k = "none" }
 """
 
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +28,7 @@ from adamerge.errors import BadFile
 from adamerge.evaluate import controls
 from adamerge.evaluate.controls import Control
 
-KEYS = {"encoders", "datasets", "options", "methods", "controls"}
+KEYS = {"encoders", "datasets", "modules", "options", "methods", "controls"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class Experiment:
     methods: tuple[Method | Control, ...]
     options: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        """What is asked twice is asked once."""
+        for name in ("encoders", "datasets", "methods"):
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+
 
 def read(path: Path) -> Experiment:
     """The experiment of a TOML file; what it does not understand is refused."""
@@ -46,23 +54,57 @@ def read(path: Path) -> Experiment:
         raise BadFile(f"{path} cannot be read as an experiment ({error})") from None
     if wrong := sorted(raw.keys() - KEYS):
         raise BadFile(f"{path} has '{wrong[0]}', and an experiment has {', '.join(sorted(KEYS))}")
-    texts = [text for grid in raw.get("methods", []) for text in expand(grid)]
-    for control in raw.get("controls", []):
-        names, of = _list(control.get("name", [])), control.get("of", {})
-        texts += names if not of else [f"{name}({text})" for name in names for text in expand(of)]
-    entries = dict.fromkeys(controls.parse(text) for text in texts)  # each once, in order
-    if not entries or not raw.get("encoders") or not raw.get("datasets"):
-        raise BadFile(f"{path} must name encoders, datasets and methods")
-    return Experiment(tuple(raw["encoders"]), tuple(raw["datasets"]), tuple(entries), raw.get("options", {}))
+    for file in _texts(raw, "modules"):
+        import_file(path.parent / file)
+    texts = [text for grid in _list(raw.get("methods", [])) for text in expand(grid)]
+    texts += [text for control in _list(raw.get("controls", [])) for text in _controls(control)]
+    encoders, datasets, options = _texts(raw, "encoders"), _texts(raw, "datasets"), raw.get("options", {})
+    if not encoders or not datasets or not texts or not isinstance(options, dict):
+        raise BadFile(f"{path} must name encoders, datasets and methods, and options as a table")
+    return Experiment(tuple(encoders), tuple(datasets), tuple(map(controls.parse, texts)), options)
 
 
-def expand(grid: Mapping[str, Any]) -> Iterator[str]:
-    """The names of all methods of a grid: every combination of its lists."""
+def import_file(path: Path) -> None:
+    """Run a Python file, once: its methods have names from then on."""
+    name = str(path.resolve())  # no name that another module could have
+    spec = spec_from_file_location(name, path)
+    if name in sys.modules:
+        return
+    if not path.is_file() or not spec or not spec.loader:
+        raise BadFile(f"{path} is no file of Python: modules are files beside the experiment")
+    sys.modules[name] = module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise BadFile(f"{path} cannot be imported ({error!r}): --debug shows where") from error
+
+
+def expand(grid: Mapping[str, Any] | str) -> Iterator[str]:
+    """The names of all methods of a grid: every combination of its lists; a text is a name as it is."""
+    grid = {"name": grid} if isinstance(grid, str) else grid
+    if not isinstance(grid, Mapping) or "name" not in grid:
+        raise BadFile(f"a method is a table of its name and options, got {grid!r}")
     options = {key: _list(value) for key, value in grid.items() if key != "name"}
-    for name in _list(grid.get("name", "")):
+    for name in _list(grid["name"]):
         for values in product(*options.values()):
             written = ",".join(f"{key}={as_text(value)}" for key, value in zip(options, values, strict=True))
             yield f"{name}:{written}" if written else name
+
+
+def _controls(given: Any) -> Iterator[str]:
+    """The names of every control of every method."""
+    if not isinstance(given, Mapping) or not {"name"} <= given.keys() <= {"name", "of"}:
+        raise BadFile(f"a control is a table of name and of, got {given!r}")
+    of = [f"({text})" for grid in _list(given.get("of", [])) for text in expand(grid)] or [""]
+    return (f"{name}{text}" for name in _list(given["name"]) for text in of)
+
+
+def _texts(raw: Mapping[str, Any], key: str) -> list[str]:
+    found = _list(raw.get(key, []))
+    if wrong := [one for one in found if not isinstance(one, str)]:
+        raise BadFile(f"{key} are names, got {wrong[0]!r}")
+    return found
 
 
 def _list(value: Any) -> list[Any]:

@@ -122,9 +122,8 @@ def _curves(
         dashes = "--" if unpruned else ":" if parts.options.get("c_min", FLOOR) != FLOOR else "-"
         marker = MARKERS.get(parts.name, "o")
         xs, ys = zip(*points, strict=True)
-        axis.plot(
-            xs, ys, dashes, color=colour, lw=1.3, marker=marker, ms=3 if reading == "shared" or len(xs) == 1 else 0
-        )
+        marks = {"marker": marker, "ms": 3 if reading == "shared" or len(xs) == 1 else 0, "markevery": slice(1, None)}
+        axis.plot([0, *xs], [ys[0], *ys], dashes, color=colour, lw=1.1, drawstyle="steps-pre", **marks)
         ends.append((one.name, colour, points[-1]))
     if results.has(encoder, "identity"):
         height = results.mean(encoder, "identity")
@@ -159,7 +158,7 @@ def _name_ends(axis: Any, ends: Sequence[tuple[str, str, Point]]) -> None:
 def _shown(results: Results, encoder: str) -> list[str]:
     """Methods at the paper's floor with the default sequence, as printed; else the first there is."""
     every = controlled_by_gaussian(results, encoder)
-    plain = [(m, take_apart(m)) for m in every]
+    plain = [(m, results.parts[m]) for m in every]
     chosen = [m for m, p in plain if p.options.get("c_min") == FLOOR and not p.words().keys() - {"k"}]
     return chosen or every[:1]
 
@@ -175,9 +174,10 @@ def _boxes(axis: Any, results: Results, encoder: str, method: str, names: Sequen
                 _box(axis, y + shift, found[dataset], colour)
         axis.text(0.58 if shift > 0 else 0.71, 1.01, said, transform=axis.transAxes, color=colour, fontsize=7)
     _sizes(axis, results, encoder, method, names)
-    floor = float(take_apart(method).options.get("c_min", FLOOR))
-    axis.axvline(floor, color="#000000", lw=0.6, ls=":")
-    axis.text(floor, len(names) - 0.3, "c_min", fontsize=7, ha="center", va="bottom")
+    floor = results.parts[method].number("c_min")
+    if floor is not None:
+        axis.axvline(floor, color="#000000", lw=0.6, ls=":")
+        axis.text(floor, len(names) - 0.3, "c_min", fontsize=7, ha="center", va="bottom")
     axis.set_yticks(range(len(names)), names)
     axis.set_ylim(-0.6, len(names) - 0.2)
 

@@ -6,9 +6,11 @@ flat   rows of query, image, image_filename: the page that answers stands beside
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BytesIO
+from os.path import abspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from adamerge.errors import BadFile, missing_extra
 from adamerge.evaluate.datasets import Dataset
@@ -19,16 +21,20 @@ PARTS = ("corpus", "queries", "qrels")
 PAGE_ID = ("corpus-id", "_id", "id")
 QUERY_ID = ("query-id", "_id", "id")
 QUERY = ("query", "text")
+QRELS = ["query-id", "corpus-id", "score"]
 TEXT = ("markdown", "text")
 FLAT_ID = ("image_filename", "page_id", "image_id")
 
+T = TypeVar("T")
 Read = Callable[[Container[str]], Iterator[Page]]
 
 
 def read(folder: Path, name: str = "", languages: Sequence[str] = ()) -> Dataset:
     """The dataset of a folder, in either schema; of a multilingual one, the queries in these languages or in all."""
-    name = name or folder.name
+    name = name or Path(abspath(folder)).name
     prefixes = sorted(path.name.removesuffix("corpus") for path in folder.glob("*corpus") if path.is_dir())
+    if not prefixes and languages:
+        raise BadFile(f"{folder} has rows of query and image, and no languages: leave out ':{languages[0]}'")
     if not prefixes:
         return _flat(folder, name)
     if prefixes == [""]:
@@ -42,17 +48,38 @@ def read(folder: Path, name: str = "", languages: Sequence[str] = ()) -> Dataset
 def _beir(folder: Path, name: str, prefix: str, languages: Sequence[str]) -> Dataset:
     corpus, queries, qrels = ([*_files(folder / f"{prefix}{part}")] for part in PARTS)
     key = _column(corpus, PAGE_ID)
-    asked = [(str(r[_column(queries, QUERY_ID)]), r) for r in _rows(queries, but="image")]
-    texts = {id: str(row[_column(queries, QUERY)]) for id, row in asked if _speaks(row, languages)}
+    texts = _asked(queries, languages)
     judged: dict[str, dict[str, int]] = {}
-    for row in _rows(qrels):
-        query, grade = str(row["query-id"]), int(row["score"])
-        if query in texts and grade > 0:
-            judged.setdefault(query, {})[str(row["corpus-id"])] = grade
-    ids = tuple(str(row[key]) for row in _rows(corpus, only=[key]))
+    for row in _rows(qrels, QRELS):
+        query, page = str(row["query-id"]), str(row["corpus-id"])
+        if query in texts and (grade := _grade(row["score"], qrels[0])) > 0:
+            _once(judged.setdefault(query, {}), page, grade, f"{qrels[0]}: page '{page}' of query '{query}'")
+    ids = tuple(str(row[key]) for row in _rows(corpus, [key]))
     texts = {id: text for id, text in texts.items() if id in judged}  # nobody has judged the others
     words = _texts(corpus, key)
     return Dataset(name, ids, texts, judged, _reader(corpus, key), words, fingerprint(*corpus))
+
+
+def _asked(files: Sequence[Path], languages: Sequence[str]) -> dict[str, str]:
+    """The queries in these languages, or all."""
+    id, text = _column(files, QUERY_ID), _column(files, QUERY)
+    texts: dict[str, str] = {}
+    for row in _rows(files, [id, text, *(["language"] if languages else [])]):
+        if not languages or row["language"] in languages:
+            _once(texts, str(row[id]), str(row[text] or ""), f"{files[0]}: query '{row[id]}'")
+    return texts
+
+
+def _once(there: dict[str, T], key: str, value: T, what: str) -> None:
+    """Enter a value; another one under the same key is refused, for one of them would be lost."""
+    if there.setdefault(key, value) != value:
+        raise BadFile(f"{what} is there twice, as {there[key]!r} and as {value!r}: leave one of them")
+
+
+def _grade(score: Any, file: Path) -> int:
+    if not isinstance(score, int | float) or score % 1:  # nan % 1 is nan, and no zero
+        raise BadFile(f"{file}: a score is a whole number, 0 where a page does not answer, got {score}")
+    return int(score)
 
 
 def _flat(folder: Path, name: str) -> Dataset:
@@ -62,7 +89,7 @@ def _flat(folder: Path, name: str) -> Dataset:
     pages: dict[str, None] = {}
     numbers: dict[str, str] = {}
     judged: dict[str, dict[str, int]] = {}
-    for row in _rows(files, only=["query", key]):
+    for row in _rows(files, ["query", key]):
         pages[str(row[key])] = None
         if row["query"]:
             query = numbers.setdefault(str(row["query"]), f"q{len(numbers):05d}")
@@ -85,12 +112,13 @@ def _reader(files: Sequence[Path], key: str) -> Read:
 
     def pages(done: Container[str] = ()) -> Iterator[Page]:
         seen: set[str] = set()
-        for row in _rows(files, only=[key, "image"]):
+        for row in _rows(files, [key, "image"]):
             id = str(row[key])
             if id not in seen and id not in done:
                 seen.add(id)
                 yield Page(id, _image(row["image"], id), (), files[0].parent.name, len(seen))
 
+    _require(files, ["image"])
     return pages
 
 
@@ -98,7 +126,7 @@ def _texts(files: Sequence[Path], key: str) -> Callable[[], Mapping[str, str]]:
     """The text of each page, where the corpus has a column of it."""
     names = _names(files)
     column = next((name for name in TEXT if name in names), None)
-    return dict if column is None else lambda: {str(r[key]): r[column] or "" for r in _rows(files, only=[key, column])}
+    return dict if column is None else lambda: {str(r[key]): r[column] or "" for r in _rows(files, [key, column])}
 
 
 def _image(value: Any, id: str) -> Any:
@@ -121,17 +149,34 @@ def _files(folder: Path) -> list[Path]:
     return found
 
 
-def _rows(files: Sequence[Path], only: list[str] | None = None, but: str = "") -> Iterator[dict[str, Any]]:
-    """Rows of all files, a few at a time: images are large."""
+def _rows(files: Sequence[Path], columns: list[str]) -> Iterator[dict[str, Any]]:
+    """These columns of the rows of all files, a few rows at a time: images are large."""
+    _require(files, columns)
     for file in files:
-        parquet = _parquet().ParquetFile(file)
-        columns = only or [name for name in parquet.schema_arrow.names if name != but]
-        for batch in parquet.iter_batches(batch_size=16, columns=columns):
-            yield from batch.to_pylist()
+        with _reading(file) as parquet:
+            for batch in parquet.iter_batches(batch_size=16, columns=columns):
+                yield from batch.to_pylist()
+
+
+def _require(files: Sequence[Path], columns: Sequence[str]) -> None:
+    for file in files:
+        for column in columns:
+            _column([file], [column])
 
 
 def _names(files: Sequence[Path]) -> list[str]:
-    return list(_parquet().ParquetFile(files[0]).schema_arrow.names)
+    with _reading(files[0]) as parquet:
+        return list(parquet.schema_arrow.names)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[Any]:
+    """A Parquet file, open; what is wrong with it is said with its name."""
+    arrow = _arrow()
+    try:
+        yield arrow.parquet.ParquetFile(file)
+    except (arrow.ArrowException, OSError) as error:
+        raise BadFile(f"{file} cannot be read as Parquet ({str(error).splitlines()[0]}): get it again") from None
 
 
 def _column(files: Sequence[Path], choices: Sequence[str]) -> str:
@@ -142,13 +187,9 @@ def _column(files: Sequence[Path], choices: Sequence[str]) -> str:
     raise BadFile(f"{files[0]} has the columns {', '.join(names)}, and none of {', '.join(choices)}")
 
 
-def _speaks(row: Mapping[str, Any], languages: Sequence[str]) -> bool:
-    return not languages or row.get("language") in languages
-
-
-def _parquet() -> Any:
+def _arrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
         raise missing_extra("reading Parquet", "arrow") from None
-    return pyarrow.parquet
+    return pyarrow

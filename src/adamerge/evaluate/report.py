@@ -12,7 +12,7 @@ from adamerge.evaluate.compare import compare
 from adamerge.evaluate.figures import FIGURES, KINDS, render
 from adamerge.evaluate.points import Results
 from adamerge.evaluate.table import FORMATS, Table, Value, columns, table
-from adamerge.evaluate.tables import TABLES
+from adamerge.evaluate.tables import TABLES, controlled_by_gaussian
 from adamerge.vectors.manifest import settle
 
 
@@ -78,7 +78,7 @@ def write_parts(results: Results, made: Mapping[str, Table], folder: Path) -> It
 
 def _drawable(results: Results) -> Iterator[tuple[str, Callable[[Results], Any]]]:
     """Figures that these results are enough for."""
-    cut = any(method.startswith("gaussian(") for _, method in results.cells)
+    cut = any(controlled_by_gaussian(results, encoder) for encoder in results.encoders)
     return ((name, make) for name, make in FIGURES.items() if name != "cliff" or cut)
 
 

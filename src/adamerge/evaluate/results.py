@@ -1,6 +1,6 @@
 """A folder of result files: one per encoder, dataset and method, small enough to commit.
 
-    RESULTS/datasets/DATASET.json.gz             queries and counts, once
+    RESULTS/datasets/DATASET.json.gz             queries, counts and identity, once
     RESULTS/ENCODER/DATASET/METHOD.json.gz       a cell: what a method did to the pages, and what it cost every query
 
 Names are reversible (encoded.file_name). Files are JSON, gzipped without a date: the same run writes the same bytes,
@@ -9,6 +9,7 @@ but for times. A file appears under its name when it is whole, so a cell that is
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import isnan
@@ -21,11 +22,12 @@ import numpy as np
 from adamerge.arrays import ArrayLike
 from adamerge.errors import Damaged, Mixture
 from adamerge.evaluate.datasets import Dataset
-from adamerge.evaluate.encoded import file_name, text_of
+from adamerge.evaluate.encoded import file_name
 from adamerge.vectors.manifest import settle
 
 SUFFIX = ".json.gz"
 DATASETS = "datasets"
+ABOUT = {"name", "pages", "judgements", "source", "queries"}  # what tables need of a dataset
 Values = list[float | None]
 
 
@@ -39,7 +41,7 @@ class Cell:
     dimensions           of a vector, d
     theta, gap           a value per page where a method found its own cut, in the dataset's order; else empty
     ms                   of one thread of the CPU per page; None for a control that looks at all pages first
-    versions, machine    what made it; "encoder" is the revision of its weights
+    versions, machine    what made it; "encoder" is the revision of its weights, "options" what it was given
     """
 
     encoder: str
@@ -56,6 +58,11 @@ class Cell:
     ms: float | None
     versions: dict[str, str]
     machine: str
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """The weights of the encoder, and the options it was given."""
+        return {"weights": self.versions.get("encoder"), "options": json.loads(self.versions.get("options", "{}"))}
 
     @property
     def compression(self) -> float:
@@ -96,20 +103,22 @@ def write_cell(results: Path, cell: Cell) -> None:
 def read_cells(results: Path) -> Iterator[Cell]:
     """Every cell of a folder, ordered by name."""
     for path in sorted(results.glob(f"*/*/*{SUFFIX}")):
-        try:
-            cell = Cell(**_read(path))
-        except TypeError as error:
-            raise Damaged(f"{path} is no result file ({error}): remove it, and run again") from None
-        if cell.method != text_of(path.name.removesuffix(SUFFIX)):
-            raise Damaged(f"{path} holds the cell of {cell.method}: it was renamed; name it back")
-        yield cell
+        if path.parent.name != DATASETS:  # of a folder of results in this one
+            yield _cell(results, path)
+
+
+def cells_of(results: Path, encoder: str, dataset: str) -> Iterator[Cell]:
+    """The cells of one encoder on one dataset, ordered by name."""
+    for path in sorted(cell_path(results, encoder, dataset, "").parent.glob(f"*{SUFFIX}")):
+        yield _cell(results, path)
 
 
 def write_dataset(results: Path, dataset: Dataset) -> None:
-    """Write what all cells of a dataset share, once; cells of other queries or pages are not mixed with new ones."""
+    """Write what all cells of a dataset share, once; cells of other pages, queries or judgements are not mixed."""
     path = results / DATASETS / (file_name(dataset.name) + SUFFIX)
     about: dict[str, Any] = {
         "name": dataset.name,
+        "identity": dataset.identity,
         "pages": len(dataset),
         "judgements": dataset.pairs,
         "source": dataset.source,
@@ -117,16 +126,32 @@ def write_dataset(results: Path, dataset: Dataset) -> None:
     about |= {"queries": dict(dataset.queries)}
     if not path.exists():
         _write(path, about)
-    elif _read(path) != about:
+    elif (there := _read(path)) != about:
         raise Mixture(
-            f"{results} holds cells of another {dataset.name} (other pages or queries): choose another folder"
+            f"{results} holds cells of another {dataset.name} (identity {there.get('identity')}, source "
+            f"{there.get('source')}), with other pages, queries or judgements: choose another folder"
         )
 
 
 def read_datasets(results: Path) -> dict[str, dict[str, Any]]:
-    """What a folder says of its datasets: name -> name, pages, judgements, source, queries."""
-    found = (_read(path) for path in sorted((results / DATASETS).glob(f"*{SUFFIX}")))
-    return {about["name"]: about for about in found}
+    """What a folder says of its datasets: name -> name, identity, pages, judgements, source, queries."""
+    found = {path: _read(path) for path in sorted((results / DATASETS).glob(f"*{SUFFIX}"))}
+    for path, about in found.items():
+        if not about.keys() >= ABOUT:
+            raise Damaged(f"{path} says nothing of {min(ABOUT - about.keys())}: remove it, and run again")
+    return {about["name"]: about for about in found.values()}
+
+
+def _cell(results: Path, path: Path) -> Cell:
+    try:
+        cell = Cell(**_read(path))
+    except TypeError as error:
+        raise Damaged(f"{path} is no result file ({error}): remove it, and run again") from None
+    if path != cell_path(results, cell.encoder, cell.dataset, cell.method):
+        raise Damaged(
+            f"{path} holds the cell of {cell.method} on {cell.dataset} by {cell.encoder}: it was moved; move it back"
+        )
+    return cell
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
@@ -139,7 +164,9 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
-    except (OSError, ValueError, EOFError) as error:
+        content = json.loads(gzip.decompress(path.read_bytes()))
+        if not isinstance(content, dict):
+            raise ValueError(f"a {type(content).__name__}")
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise Damaged(f"{path} cannot be read ({error}): remove it, and run again") from None
     return content

@@ -1,12 +1,13 @@
 """An experiment -> a folder of result files, cell by cell; cells that are there are passed over."""
 
+import json
 import platform
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, count, islice
 from pathlib import Path
 from statistics import fmean
 from time import thread_time
@@ -16,16 +17,17 @@ from adamerge.arrays import Floats
 from adamerge.compress.methods import PruneThenMerge, SemCluster
 from adamerge.compress.names import Method
 from adamerge.compress.stream import compress_pages
-from adamerge.encoders import load_encoder
 from adamerge.evaluate import catalogue, encoded, results
 from adamerge.evaluate.bm25 import bm25
 from adamerge.evaluate.controls import Compressor, Control, compressor
 from adamerge.evaluate.datasets import Dataset
+from adamerge.evaluate.encoded import Choice
 from adamerge.evaluate.experiment import Experiment
 from adamerge.evaluate.measures import library, measure
 from adamerge.evaluate.results import Cell, rounded
 from adamerge.evaluate.scores import Queries, score, stack
 from adamerge.types import Compressed, MultiVector
+from adamerge.vectors import open_shards
 
 PACKAGES = ("adamerge", "numpy", "ir-measures")
 COUNTED = (SemCluster, PruneThenMerge)  # cut by a number of groups, where theta says nothing of the page
@@ -57,50 +59,63 @@ class Work:
     """A dataset as an encoder sees it, in memory."""
 
     encoder: str
-    revision: str
+    versions: Mapping[str, str]
     dataset: Dataset
     pages: Sequence[MultiVector]
     queries: Queries
 
 
-def cells(experiment: Experiment, folders: Folders) -> list[tuple[str, str, list[Entry]]]:
-    """What there is to do: encoder, dataset, and the methods whose cells are not there yet."""
-    names = list(chain.from_iterable(catalogue.names(name) for name in experiment.datasets))
+def cells(experiment: Experiment, folders: Folders) -> list[tuple[Choice, Dataset, list[Entry]]]:
+    """What there is to do: encoder, dataset, and the methods whose cells are not there yet.
+
+    Cells that are there must be of the same data, weights and options, also where there is nothing to do.
+    """
+    names = dict.fromkeys(chain.from_iterable(map(catalogue.names, experiment.datasets)))
+    datasets = {dataset.name: dataset for dataset in (_checked(name, folders) for name in names)}
     todo = []
-    for encoder in experiment.encoders:
-        for name in names:
-            paths = {
-                e: results.cell_path(folders.results, encoder, Path(name).name, str(e)) for e in experiment.methods
-            }
-            todo.append((encoder, name, [entry for entry, path in paths.items() if not path.exists()]))
+    for choice in (Choice(encoder, experiment.options) for encoder in experiment.encoders):
+        for name, dataset in datasets.items():
+            for cell in islice(results.cells_of(folders.results, choice.name, name), 1):  # all others agree with it
+                choice.check(cell.made_by, folders.results)
+            paths = {e: results.cell_path(folders.results, choice.name, name, str(e)) for e in experiment.methods}
+            if entries := [entry for entry, path in paths.items() if not path.exists()]:
+                todo.append((choice, dataset, entries))
     return todo
 
 
+def _checked(name: str, folders: Folders) -> Dataset:
+    dataset = catalogue.load(name, folders.data)
+    results.write_dataset(folders.results, dataset)
+    return dataset
+
+
 def run(experiment: Experiment, folders: Folders, jobs: int = 1, watch: Watch | None = None) -> Iterator[Cell]:
-    """Run what is not there yet, and yield each cell once its file is written; `watch` hears of pages encoded."""
+    """Run what is not there yet, and yield each cell once its file is written; `watch` hears of cells and pages."""
     library()
-    for encoder, name, entries in cells(experiment, folders):
-        if entries:
-            dataset = catalogue.load(name, folders.data)
-            results.write_dataset(folders.results, dataset)
-            work = prepare(encoder, dataset, folders.vectors, experiment, watch)
-            for entry in entries:
-                cell = run_cell(work, entry, jobs)
-                results.write_cell(folders.results, cell)
-                yield cell
+    watch = watch or (lambda what, done, total: None)
+    todo = cells(experiment, folders)
+    done, total = count(1), sum(len(entries) for _, _, entries in todo)
+    watch("cells", 0, total)
+    for choice, dataset, entries in todo:
+        work = prepare(choice, dataset, folders.vectors, watch)
+        for entry in entries:
+            cell = run_cell(work, entry, jobs)
+            results.write_cell(folders.results, cell)
+            watch("cells", next(done), total)
+            yield cell
 
 
-def prepare(encoder: str, dataset: Dataset, vectors: Path, experiment: Experiment, watch: Watch | None = None) -> Work:
+def prepare(choice: Choice, dataset: Dataset, vectors: Path, watch: Watch | None = None) -> Work:
     """Encode a dataset, if nobody has yet, and hold it in memory."""
-    there = encoded.places(vectors, encoder, dataset.name)
-    new = encoded.encode(dataset, there, encoder, lambda: load_encoder(encoder, **experiment.options))
-    for done, _ in enumerate(new, 1):
+    there = encoded.places(vectors, choice.name, dataset.name)
+    for done, _ in enumerate(encoded.encode(dataset, there, choice), 1):
         if watch:
             watch(f"encoding {dataset.name}", done, len(dataset))
-    pages, queries = encoded.opened(dataset, there)
-    by_id = {page.id: page for page in pages.pages()}
-    revision = str(pages.manifest.encoder.get("revision", ""))
-    return Work(encoder, revision, dataset, [by_id[id] for id in dataset.page_ids], stack(queries.pages()))
+    made = open_shards(there.pages).manifest.encoder
+    versions = {"encoder": str(made.get("weights") or made.get("revision", ""))}
+    versions |= {"options": json.dumps(choice.options)} if choice.options else {}
+    pages, queries = encoded.opened(there.pages, dataset.page_ids), encoded.opened(there.queries, list(dataset.queries))
+    return Work(choice.name, versions, dataset, pages, stack(queries))
 
 
 def run_cell(work: Work, entry: Entry, jobs: int = 1) -> Cell:
@@ -158,7 +173,7 @@ def _cell(work: Work, entry: Entry, sizes: list[Size], scores: Floats | None, ms
         theta=theta if was_cut else [],
         gap=gap if was_cut else [],
         ms=None if ms is None else round(ms, 3),
-        versions={"encoder": work.revision} | {package: version(package) for package in PACKAGES},
+        versions={**work.versions, **{package: version(package) for package in PACKAGES}},
         machine=machine(),
     )
 

@@ -1,63 +1,112 @@
-"""Tables of paired tests: AdaMerge against PtM as in the paper, and every method against its controls."""
+"""Tables of paired tests: AdaMerge against PtM as in the paper, any methods, and every method against its controls.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+Every pair is tested per encoder and, where there are several, pooled as in the paper.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from adamerge.arrays import Doubles
-from adamerge.evaluate import statistics
+from adamerge.errors import BadInput
 from adamerge.evaluate.frontier import FLOORS
-from adamerge.evaluate.points import Results, put_together, take_apart
-from adamerge.evaluate.statistics import POOLED, Comparison
-from adamerge.evaluate.table import Table, columns, table
+from adamerge.evaluate.points import Parts, Results, pick, take_apart
+from adamerge.evaluate.statistics import bootstrap, holm, wilcoxon
+from adamerge.evaluate.table import Table, Value, columns, table
 
+POOLED = "pooled"
 BUDGETS = ("2", "4")  # of PtM, as in the paper's table
 SAME_SIZE = ("random", "merge-page", "merge-total", "height")
-HOW = (
-    "Paired Wilcoxon signed-rank test over queries, two-sided, pairs without a difference left out "
-    '(zero_method="wilcox"); 95 % bootstrap interval; Holm\'s correction over all such pairs of an encoder.'
-)
+OF_ALL = ("mean-vector", "bm25", "identity")  # controls of every method
 TESTED = columns(("difference", "+.4f"), ("low", "+.4f"), ("high", "+.4f"), ("p", "p"), ("p corrected", "p"))
 Pair = tuple[str, str]  # ours, theirs
 
 
-def significance(results: Results, ks: Sequence[str] = ()) -> Table:
+@dataclass(frozen=True)
+class Test:
+    """One method against another on the same queries.
+
+    difference      mean of ours minus theirs
+    low, high       its 95 % bootstrap interval
+    p, p_corrected  two-sided Wilcoxon signed-rank; and after Holm's correction over its family
+    """
+
+    encoder: str
+    pair: Pair
+    queries: int
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_corrected: float
+
+    def values(self) -> list[Value]:
+        """What stands below the columns TESTED."""
+        return [self.difference, self.low, self.high, self.p, self.p_corrected]
+
+
+def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str] = ()) -> Table:
     """AdaMerge against PtM at the same k: the paper's table, at every k (or some), c_min, m, as printed and unit.
 
-    The same k is not the same compression, so both are shown; controls() compares at the same size.
+    The same k is not the same compression, so both are shown; controls() compares at the same size. With `methods`, the
+    first of them against each of the others.
     """
+    if methods:
+        return _against(results, methods, ks)
     every = _matched(results)
-    shown = [pair for pair in every if not ks or take_apart(pair[0]).options["k"] in ks]
-    rows = []
-    for (ours, theirs), test in _tests(results, every, shown):
-        mine, other = take_apart(ours).options, take_apart(theirs).options
-        means = [float(_values(results, test.encoder, method).mean()) for method in (ours, theirs)]
-        sizes = [_compression(results, test.encoder, method) for method in (ours, theirs)]
-        said = "yes" if "unit" in mine else "no"
-        rows.append(
-            [test.encoder, mine["k"], mine["c_min"], other["m"], said, test.queries, *sizes, *means, *_of(test)]
-        )
+    asked = pick(ks, (results.parts[ours].options["k"] for ours, _ in every), "pair at k")
+    shown = [pair for pair in every if not ks or results.parts[pair[0]].options["k"] in asked]
+    rows: list[list[Value]] = []
+    for test in _tests(results, every, shown):
+        mine, other = (results.parts[method] for method in test.pair)
+        said = [mine.options["k"], mine.options["c_min"], other.options["m"], "yes" if mine.unit else "no"]
+        rows.append([test.encoder, *said, *_sizes_and_means(results, test), *test.values()])
     head = columns("encoder", "k", "c_min", "m", "unit", ("queries", ",d"), ("compression", ".1%"), ("of PtM", ".1%"))
     values = columns((f"{results.measure} AdaMerge", ".4f"), ("PtM", ".4f"))
-    return table(
-        "AdaMerge against PtM at the same k", f"Means over all queries. {HOW}", [*head, *values, *TESTED], rows
-    )
+    note = f"Means over all queries. {_how(results, f'the {len(every)} pairs of AdaMerge and PtM, shown or not')}"
+    return table("AdaMerge against PtM at the same k", note, [*head, *values, *TESTED], rows)
 
 
 def controls(results: Results, methods: Sequence[str] = ()) -> Table:
     """Every method that has controls (or some) against them: what its choices are worth beyond its size."""
-    there = {method for encoder in results.encoders for method in _controlled(results, encoder)} | set(methods)
-    every = [(method, control) for method in sorted(there) for control in _controls_of(results, method)]
-    shown = [pair for pair in every if not methods or pair[0] in methods]
-    rows = []
-    for (ours, theirs), test in _tests(results, every, shown):
+    every = [(method, control) for method in _controlled(results) for control in _controls_of(results, method)]
+    asked = pick(methods, (method for method, _ in every), "controls of")
+    rows: list[list[Value]] = []
+    for test in _tests(results, every, [pair for pair in every if not methods or pair[0] in asked]):
+        ours, theirs = test.pair
         values = [_compression(results, test.encoder, theirs), _mean(results, test.encoder, theirs)]
         said = [ours, _mean(results, test.encoder, ours), theirs.replace(f"({ours})", "(M)"), *values]
-        rows.append([test.encoder, *said, *_of(test)])
+        rows.append([test.encoder, *said, *test.values()])
     head = columns("encoder", "method M", (results.measure, ".4f"), "control", ("compression", ".1%"), ("its", ".4f"))
-    note = f"Means over datasets; differences (M minus control) over all queries. {HOW}"
+    family = f"the {len(every)} pairs of a method with one of its controls, shown or not"
+    note = f"Means over datasets; differences (M minus control) over all queries. {_how(results, family)}"
     return table("Methods against controls", note, [*head, *TESTED], rows)
+
+
+def _against(results: Results, methods: Sequence[str], ks: Sequence[str]) -> Table:
+    there = (method for method in results.parts if _everywhere(results, results.parts[method]))
+    first, *others = pick(methods, there, "results of")
+    if not others or ks:
+        raise BadInput("name a method, and those to test it against: --method A --method B; k is part of their names")
+    pairs = [(first, other) for other in others]
+    rows: list[list[Value]] = [
+        [test.encoder, *test.pair, *_sizes_and_means(results, test), *test.values()]
+        for test in _tests(results, pairs, pairs)
+    ]
+    head = columns("encoder", "method", "against", ("queries", ",d"), ("compression", ".1%"), ("of it", ".1%"))
+    values = columns((results.measure, ".4f"), ("its", ".4f"))
+    note = f"Means over all queries. {_how(results, 'the pairs of this table')}"
+    return table("One method against others", note, [*head, *values, *TESTED], rows)
+
+
+def _how(results: Results, family: str) -> str:
+    pooled = " Pooled: the same query asked of each encoder counts as another one, as in the paper; it is not."
+    return (
+        "Paired Wilcoxon signed-rank test over queries, two-sided, pairs without a difference left out "
+        '(zero_method="wilcox"); 95 % bootstrap interval; Holm\'s correction, per encoder, over '
+        f"{family}.{pooled if len(results.encoders) > 1 else ''}"
+    )
 
 
 def _matched(results: Results) -> list[Pair]:
@@ -66,69 +115,66 @@ def _matched(results: Results) -> list[Pair]:
     for method, mine in results.methods(results.encoders[0]):
         if mine.control or mine.name != "adamerge" or mine.options.get("c_min") not in FLOORS:
             continue
-        rest = {key: value for key, value in mine.options.items() if key not in ("k", "c_min")}
         for m in BUDGETS:
-            theirs = put_together("ptm", {"k": mine.options["k"], "m": m} | rest)
-            if mine.number("k") is not None and _everywhere(results, (method, theirs)):
+            theirs = _everywhere(results, replace(mine, name="ptm").but(c_min=None, m=m))
+            if mine.number("k") is not None and theirs and _everywhere(results, mine):
                 found.append((method, theirs))
-    return sorted(found, key=_order)
+    return sorted(found, key=lambda pair: _order(results.parts[pair[0]], pair[1]))
 
 
-def _order(pair: Pair) -> tuple[bool, float, str, str]:
-    mine = take_apart(pair[0])
-    return "unit" in mine.options, mine.number("k") or 0.0, mine.options["c_min"], pair[1]
+def _order(mine: Parts, theirs: str) -> tuple[bool, float, str, str]:
+    return mine.unit, mine.number("k") or 0.0, mine.options["c_min"], theirs
 
 
-def _controlled(results: Results, encoder: str) -> Iterable[str]:
-    for method, parts in results.methods(encoder):
-        if parts.control in SAME_SIZE:
-            yield method.removeprefix(f"{parts.control}(").removesuffix(")")
+def _controlled(results: Results) -> list[str]:
+    """Methods with a control of their size or, as their floor without the gap, nearly so."""
+    found = set()
+    for parts in results.parts.values():
+        if parts.control in SAME_SIZE or parts.options.get("cut") == "floor":
+            found.add(_everywhere(results, replace(parts, control="") if parts.control else parts.but(cut=None)))
+    return sorted(method for method in found if method)
 
 
 def _controls_of(results: Results, method: str) -> list[str]:
     """Controls of the same size, its own floor without the gap, and those that belong to no method."""
-    parts = take_apart(method)
-    found = [f"{control}({method})" for control in SAME_SIZE]
-    bare = put_together(parts.name, {k: v for k, v in parts.options.items() if k != "unit"})
-    found[0] = found[0] if _everywhere(results, (found[0],)) else f"random({bare})"  # nothing to pool: unit is the same
-    if "c_min" in parts.options and "cut" not in parts.options:
-        unit = {k: v for k, v in parts.options.items() if k == "unit"}
-        found.append(
-            put_together(parts.name, {k: v for k, v in parts.options.items() if k != "unit"} | {"cut": "floor"} | unit)
-        )
-    return [one for one in [*found, "mean-vector", "bm25", "identity"] if _everywhere(results, (method, one))]
+    parts = results.parts[method]
+    same = [replace(parts, control=control) for control in SAME_SIZE]
+    if not _everywhere(results, same[0]):
+        same[0] = same[0].but(unit=None)  # nothing to pool: unit is the same
+    floor = [] if "cut" in parts.options else [parts.but(cut="floor")]
+    found = [_everywhere(results, one) for one in [*same, *floor, *map(take_apart, OF_ALL)]]
+    return [control for control in found if control]
 
 
-def _tests(results: Results, every: Sequence[Pair], shown: Sequence[Pair]) -> list[tuple[Pair, Comparison]]:
-    """The pairs to show, per encoder and pooled, corrected over every pair: what is not shown was tested too."""
-    corrected = _corrected(results, every)
-    found = []
-    for pair in shown:
-        ours, theirs = ({e: results.values(e, method) for e in results.encoders} for method in pair)
-        found += [(pair, test) for test in statistics.compare(ours, {pair[1]: theirs})]
-    found = [(pair, replace(test, p_corrected=corrected[test.encoder, pair])) for pair, test in found]
-    return sorted(found, key=lambda one: [*results.encoders, POOLED].index(one[1].encoder))
+def _tests(results: Results, family: Sequence[Pair], shown: Sequence[Pair]) -> list[Test]:
+    """The pairs to show, per encoder and pooled, corrected over their family: what is not shown was tested too."""
+    tests = []
+    for encoder in [*results.encoders, *([POOLED] if len(results.encoders) > 1 else [])]:
+        values = {pair: [_values(results, encoder, method) for method in pair] for pair in family}
+        p = [wilcoxon(ours, theirs) for ours, theirs in values.values()]
+        both = dict(zip(values, zip(p, holm(p), strict=True), strict=True))
+        for pair in shown:
+            differences = values[pair][0] - values[pair][1]
+            mean, ends = float(differences.mean()), bootstrap(differences)
+            tests.append(Test(encoder, pair, len(differences), mean, *ends, *both[pair]))
+    return tests
 
 
-def _corrected(results: Results, pairs: Sequence[Pair]) -> dict[tuple[str, Pair], float]:
-    found: dict[tuple[str, Pair], float] = {}
-    for encoder in [*results.encoders, POOLED]:
-        values = [(_values(results, encoder, ours), _values(results, encoder, theirs)) for ours, theirs in pairs]
-        p = statistics.holm([statistics.wilcoxon(ours, theirs) for ours, theirs in values])
-        found |= {(encoder, pair): one for pair, one in zip(pairs, p, strict=True)}
-    return found
+def _sizes_and_means(results: Results, test: Test) -> list[Value]:
+    """Queries, and compression and mean over all queries of both."""
+    sizes = [_compression(results, test.encoder, method) for method in test.pair]
+    means = [float(_values(results, test.encoder, method).mean()) for method in test.pair]
+    return [test.queries, *sizes, *means]
+
+
+def _everywhere(results: Results, parts: Parts) -> str | None:
+    """The method or control of these parts, if every encoder has it."""
+    found = {results.find(encoder, parts) for encoder in results.encoders}
+    return None if None in found else found.pop()
 
 
 def _values(results: Results, encoder: str, method: str) -> Doubles:
     return np.concatenate([results.values(one, method) for one in _encoders(results, encoder)])
-
-
-def _of(test: Comparison) -> list[float]:
-    return [test.difference, test.low, test.high, test.p, test.p_corrected]
-
-
-def _everywhere(results: Results, methods: Sequence[str]) -> bool:
-    return all(results.has(encoder, method) for encoder in results.encoders for method in methods)
 
 
 def _encoders(results: Results, encoder: str) -> Sequence[str]:

@@ -1,10 +1,6 @@
-"""Per-query values of two methods -> whether they differ: paired tests, intervals, and a correction for many tests.
+"""Per-query values of two methods -> whether they differ: paired tests, intervals, and a correction for many tests."""
 
-The same queries asked of two encoders are not independent, so every comparison is made per encoder and pooled.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,39 +10,8 @@ from adamerge.arrays import ArrayLike, Doubles
 from adamerge.errors import BadShape, missing_extra
 
 ZeroMethod = Literal["wilcox", "pratt", "zsplit"]
-POOLED = "pooled"
 DRAWS = 10_000
 BLOCK = 500  # draws at a time
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One method against another on the same queries.
-
-    difference      mean of ours minus theirs
-    low, high       its 95 % bootstrap interval
-    p, p_corrected  two-sided Wilcoxon signed-rank; and after Holm's correction over what was compared with us
-    """
-
-    other: str
-    encoder: str
-    queries: int
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_corrected: float = 1.0
-
-
-def compare(ours: Mapping[str, ArrayLike], others: Mapping[str, Mapping[str, ArrayLike]]) -> list[Comparison]:
-    """Compare a method (encoder -> per-query values) with others, per encoder and pooled over all of them."""
-    found = []
-    for encoder in [*ours, *([POOLED] if len(ours) > 1 else [])]:
-        mine = _values(ours, encoder, list(ours))
-        rows = [_one(name, encoder, mine, _values(theirs, encoder, list(ours))) for name, theirs in others.items()]
-        corrected = holm([row.p for row in rows])
-        found += [replace(row, p_corrected=p) for row, p in zip(rows, corrected, strict=True)]
-    return found
 
 
 def wilcoxon(ours: ArrayLike, theirs: ArrayLike, zero_method: ZeroMethod = "wilcox") -> float:
@@ -81,18 +46,6 @@ def holm(p: Sequence[float]) -> list[float]:
     corrected = np.empty(len(p))
     corrected[order] = np.maximum.accumulate(stepped)
     return [float(value) for value in corrected]
-
-
-def _one(name: str, encoder: str, ours: Doubles, theirs: Doubles) -> Comparison:
-    differences = _paired(ours, theirs)
-    low, high = bootstrap(differences)
-    p = wilcoxon(ours, theirs)
-    return Comparison(name, encoder, len(differences), float(differences.mean()), low, high, p)
-
-
-def _values(method: Mapping[str, ArrayLike], encoder: str, encoders: list[str]) -> Doubles:
-    chosen = encoders if encoder == POOLED else [encoder]
-    return np.concatenate([np.asarray(method[name], np.float64) for name in chosen])
 
 
 def _paired(ours: ArrayLike, theirs: ArrayLike) -> Doubles:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 
 Value = str | int | float | None
-LATEX = str.maketrans({"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "$": r"\$"})
+LATEX = str.maketrans({"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "$": r"\$", "<": "$<$", ">": "$>$"})
 SMALLEST = 1e-4  # p below this is written so
 
 

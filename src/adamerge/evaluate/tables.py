@@ -1,26 +1,28 @@
 """Every table of the evaluation, by name. Each is a function of results and of few options, and leaves a Table."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
 
-from adamerge.errors import BadInput
-from adamerge.evaluate.controls import ALONE
-from adamerge.evaluate.frontier import frontier
-from adamerge.evaluate.points import Parts, Results, put_together, take_apart
+from adamerge.evaluate.frontier import frontier, series
+from adamerge.evaluate.points import Parts, Results, pick
 from adamerge.evaluate.significance import controls, significance
 from adamerge.evaluate.table import Table, Value, columns, table
 
 COMPRESSION = 0.81  # where the paper compares
 FLOOR = "0.7"
+OURS = ("adamerge", "adamerge-mean")  # whose sequence is a running minimum by default
 
 
-def ablation(results: Results, compression: float = COMPRESSION, c_min: str = FLOOR) -> Table:
+def ablation(results: Results, compression: float = COMPRESSION, c_min: str = "") -> Table:
     """The 2x2 of cut and centroid, at the k that brings AdaMerge nearest to a compression, as printed and unit.
 
     A fixed cut is PtM with the m whose compression is nearest; merge-total() is PtM at AdaMerge's own total.
     """
+    floors = [parts.options.get("c_min", "") for parts in results.parts.values() if parts.name == "adamerge"]
+    (c_min,) = pick([c_min], floors, "adamerge at c_min") if c_min else (FLOOR,)
     rows: list[list[Value]] = []
     for encoder in results.encoders:
         for unit in (False, True):
@@ -29,7 +31,7 @@ def ablation(results: Results, compression: float = COMPRESSION, c_min: str = FL
     head = columns("encoder", "unit", "cut", "centroid", "method", ("compression", ".1%"), (results.measure, ".4f"))
     note = (
         f"Mean over {len(results.datasets)} datasets, at the k nearest to {compression:.0%} compression with "
-        f"c_min={c_min}. merge-total(M) is PtM with the m that gives M's total."
+        f"c_min={c_min}. merge-total(M) is PtM with the m whose total is M's or the nearest below."
     )
     return table("The two parts of AdaMerge", note, [*head, *columns(("gain", "+.4f"))], rows)
 
@@ -38,9 +40,8 @@ def theta(results: Results, methods: Sequence[str] = ()) -> Table:
     """Where pages are cut, beside the same on structureless pages: medians and spread per dataset and over all."""
     rows: list[list[Value]] = []
     for encoder in results.encoders:
-        for method in methods or controlled_by_gaussian(results, encoder):
-            if (encoder, f"gaussian({method})") not in results.cells or (encoder, method) not in results.cells:
-                raise BadInput(f"no results of {method} and gaussian({method}) for {encoder}: run both, or ask another")
+        there = controlled_by_gaussian(results, encoder)
+        for method in pick(methods, there, "gaussian(M) beside M of") or there:
             rows += _cuts(results, encoder, method)
     one = (("pages cut", ".0%"), ("median", ".3f"), ("sd", ".3f"), ("compression", ".1%"))
     other = tuple((f"Gaussian {name}", form) for name, form in one)
@@ -56,8 +57,8 @@ def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
     """What each series costs at its configuration nearest to a compression: time, bytes, and the measure."""
     rows: list[list[Value]] = []
     for encoder in results.encoders:
-        for methods in _by_series(results, encoder).values():
-            method = _nearest(results, encoder, methods, compression)
+        for one in series(results, encoder, fixed=()):  # all floors are one series
+            method = _nearest(results, encoder, one.methods, compression)
             if method:
                 rows.append([encoder, method, *_costs(results, encoder, method)])
     head = columns("encoder", "method", ("compression", ".1%"), ("with extra", ".1%"), ("bytes a page", ",.0f"))
@@ -76,8 +77,8 @@ def unit(results: Results) -> Table:
     for encoder in results.encoders:
         gains: dict[str, list[float]] = {}
         for method, parts in results.methods(encoder):
-            plain = put_together(parts.name, {k: v for k, v in parts.options.items() if k != "unit"})
-            if not parts.control and "unit" in parts.options and results.has(encoder, plain):
+            plain = results.find(encoder, parts.but(unit=None))
+            if not parts.control and parts.unit and plain:
                 gains.setdefault(parts.name, []).append(results.mean(encoder, method) - results.mean(encoder, plain))
         rows += [[encoder, name, len(some), fmean(some), min(some), max(some)] for name, some in sorted(gains.items())]
     head = columns("encoder", "method", ("pairs", "d"), ("mean gain", "+.4f"), ("least", "+.4f"), ("most", "+.4f"))
@@ -89,11 +90,12 @@ def sequence(results: Results) -> Table:
     rows: list[list[Value]] = []
     for encoder in results.encoders:
         for method, parts in results.methods(encoder):
-            if not parts.control and "sequence" not in parts.options and _readings(results, encoder, parts):
-                for name, variant in [("running-min", method), *_readings(results, encoder, parts)]:
-                    rows.append(
-                        [encoder, method, name, *results.point(encoder, variant), _median(results, encoder, variant)]
-                    )
+            readings = _readings(results, encoder, parts)
+            first = "running-min" if parts.name in OURS else "default"
+            for name, variant in [(first, method), *readings] if readings else ():
+                rows.append(
+                    [encoder, method, name, *results.point(encoder, variant), _median(results, encoder, variant)]
+                )
     head = columns("encoder", "method", "sequence", ("compression", ".1%"), (results.measure, ".4f"), ("theta", ".3f"))
     return table(
         "Three readings of the sequence", "Means over datasets; theta is the median over all pages.", head, rows
@@ -114,9 +116,9 @@ TABLES: dict[str, Callable[[Results], Table]] = {
 
 def controlled_by_gaussian(results: Results, encoder: str) -> list[str]:
     """Methods whose cuts were also made on structureless pages."""
-    names = [m for e, m in results.cells if e == encoder and m.startswith("gaussian(")]
-    found = (name.removeprefix("gaussian(").removesuffix(")") for name in names)
-    return sorted(method for method in found if (encoder, method) in results.cells)
+    drawn = [results.parts[m] for e, m in results.cells if e == encoder and results.parts[m].control == "gaussian"]
+    found = (results.find(encoder, replace(parts, control="")) for parts in drawn)
+    return sorted(method for method in found if method)
 
 
 def thetas(results: Results, encoder: str, method: str) -> dict[str, list[float]]:
@@ -126,20 +128,20 @@ def thetas(results: Results, encoder: str, method: str) -> dict[str, list[float]
 
 def _adaptive(results: Results, encoder: str, c_min: str, unit: bool) -> list[str]:
     """AdaMerge over k, where its twin with a plain mean is there too."""
-    words = {"unit": "true"} if unit else {}
-    every = (m for m, p in results.methods(encoder) if not p.control and p.name == "adamerge" and p.words() == words)
-    floored = [m for m in every if take_apart(m).options["c_min"] == c_min]
-    return [m for m in floored if results.has(encoder, m.replace("adamerge", "adamerge-mean"))]
+    every = [(m, p) for m, p in results.methods(encoder) if not p.control and p.name == "adamerge" and p.unit == unit]
+    floored = [(m, p) for m, p in every if p.options["c_min"] == c_min and not p.but(unit=None).words()]
+    return [m for m, p in floored if results.find(encoder, replace(p, name="adamerge-mean"))]
 
 
 def _two_by_two(results: Results, encoder: str, full: str) -> Iterator[list[Value]]:
-    mean = full.replace("adamerge", "adamerge-mean")
+    parts = results.parts[full]
+    mean = results.find(encoder, replace(parts, name="adamerge-mean")) or ""
     size = results.compression(encoder, full) or 0.0
     fixed = [
         _nearest(results, encoder, _fixed(results, encoder, *pair), size)
         for pair in (("ptm", mean), ("ptm-attn", full))
     ]
-    said = "yes" if "unit" in take_apart(full).options else "no"
+    said = "yes" if parts.unit else "no"
     named = zip(("fixed", "fixed", "cliff", "cliff"), ("mean", "attention") * 2, [*fixed, mean, full], strict=True)
     first = None
     for cut, centroid, method in named:
@@ -151,11 +153,11 @@ def _two_by_two(results: Results, encoder: str, full: str) -> Iterator[list[Valu
 
 def _fixed(results: Results, encoder: str, name: str, like: str) -> list[str]:
     """PtM at the same k and words, over m, and at the total of `like` itself."""
-    wanted = take_apart(like)
-    rest = {k: v for k, v in wanted.options.items() if k != "c_min"}
-    found = [m for m, p in results.methods(encoder) if not p.control and p.name == name]
-    found = [m for m in found if {k: v for k, v in take_apart(m).options.items() if k != "m"} == rest]
-    return found + [m for m in (f"merge-total({like})",) if results.has(encoder, m)]
+    wanted = results.parts[like]
+    key = replace(wanted, name=name).but(c_min=None).key
+    found = [m for m, parts in results.methods(encoder) if parts.but(m=None).key == key]
+    total = results.find(encoder, replace(wanted, control="merge-total"))
+    return [*found, total] if total else found
 
 
 def _nearest(results: Results, encoder: str, methods: Sequence[str], compression: float) -> str | None:
@@ -189,15 +191,6 @@ def _spread(thetas: Sequence[Sequence[float | None]]) -> tuple[float, Value, Val
     return len(there) / len(every), float(np.median(there)), float(np.std(there, ddof=1)) if len(there) > 1 else None
 
 
-def _by_series(results: Results, encoder: str) -> dict[str, list[str]]:
-    """Methods by name and words; all floors are one series."""
-    found: dict[str, list[str]] = {}
-    for method, parts in results.methods(encoder):
-        if not parts.control and parts.name not in ALONE:
-            found.setdefault(put_together(parts.name, parts.words()), []).append(method)
-    return dict(sorted(found.items()))
-
-
 def _costs(results: Results, encoder: str, method: str) -> list[Value]:
     cells = results.cells[encoder, method]
     pages = sum(cell.pages for cell in cells)
@@ -210,10 +203,9 @@ def _costs(results: Results, encoder: str, method: str) -> list[Value]:
 
 def _readings(results: Results, encoder: str, parts: Parts) -> list[tuple[str, str]]:
     """The other readings of a method that were run: name, method."""
-    unit = {k: v for k, v in parts.options.items() if k == "unit"}
-    rest = {k: v for k, v in parts.options.items() if k != "unit"}
-    found = [(name, put_together(parts.name, rest | {"sequence": name} | unit)) for name in ("height", "raw")]
-    return [(name, method) for name, method in found if results.has(encoder, method)]
+    others = [(p.options["sequence"], m) for m, p in results.methods(encoder) if "sequence" in p.options]
+    found = [(name, method) for name, method in others if results.parts[method].but(sequence=None).key == parts.key]
+    return [] if parts.control else sorted(found)
 
 
 def _median(results: Results, encoder: str, method: str) -> float | None:
