@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from os.path import abspath
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from adamerge.errors import BadFile, missing_extra
 from adamerge.evaluate.datasets import Dataset
@@ -25,7 +25,6 @@ QRELS = ["query-id", "corpus-id", "score"]
 TEXT = ("markdown", "text")
 FLAT_ID = ("image_filename", "page_id", "image_id")
 
-T = TypeVar("T")
 Read = Callable[[Container[str]], Iterator[Page]]
 
 
@@ -49,11 +48,11 @@ def _beir(folder: Path, name: str, prefix: str, languages: Sequence[str]) -> Dat
     corpus, queries, qrels = ([*_files(folder / f"{prefix}{part}")] for part in PARTS)
     key = _column(corpus, PAGE_ID)
     texts = _asked(queries, languages)
+    grades = {(str(r["query-id"]), str(r["corpus-id"])): _grade(r["score"], qrels[0]) for r in _rows(qrels, QRELS)}
     judged: dict[str, dict[str, int]] = {}
-    for row in _rows(qrels, QRELS):
-        query, page = str(row["query-id"]), str(row["corpus-id"])
-        if query in texts and (grade := _grade(row["score"], qrels[0])) > 0:
-            _once(judged.setdefault(query, {}), page, grade, f"{qrels[0]}: page '{page}' of query '{query}'")
+    for (query, page), grade in grades.items():  # of a page that is judged twice the last, as mteb reads it
+        if query in texts and grade > 0:
+            judged.setdefault(query, {})[page] = grade
     ids = tuple(str(row[key]) for row in _rows(corpus, [key]))
     texts = {id: text for id, text in texts.items() if id in judged}  # nobody has judged the others
     words = _texts(corpus, key)
@@ -66,14 +65,10 @@ def _asked(files: Sequence[Path], languages: Sequence[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for row in _rows(files, [id, text, *(["language"] if languages else [])]):
         if not languages or row["language"] in languages:
-            _once(texts, str(row[id]), str(row[text] or ""), f"{files[0]}: query '{row[id]}'")
+            query, asked = str(row[id]), str(row[text] or "")
+            if texts.setdefault(query, asked) != asked:
+                raise BadFile(f"{files[0]}: query '{query}' is there twice, as {texts[query]!r} and as {asked!r}")
     return texts
-
-
-def _once(there: dict[str, T], key: str, value: T, what: str) -> None:
-    """Enter a value; another one under the same key is refused, for one of them would be lost."""
-    if there.setdefault(key, value) != value:
-        raise BadFile(f"{what} is there twice, as {there[key]!r} and as {value!r}: leave one of them")
 
 
 def _grade(score: Any, file: Path) -> int:
