@@ -8,6 +8,7 @@ from stores import opened, store  # noqa: F401 (fixtures)
 import adamerge as am
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
+os.environ["OMP_NUM_THREADS"] = "1"  # torch's threads wait for each other: on a busy machine, ten times as long
 
 # One of every method, and one of every option that is not a default.
 EVERY_METHOD = [
