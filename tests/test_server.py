@@ -2,13 +2,9 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from light import Light, write_pdf
@@ -267,53 +263,5 @@ def test_metrics_count_in_the_format_of_prometheus(server):
     assert int(values["adamerge_searches_total"]) >= 1
     assert int(values['adamerge_search_seconds_bucket{le="+Inf"}']) == int(values["adamerge_searches_total"])
     assert int(values["adamerge_pages"]) == server.json("/api/store")["pages"]
+    assert int(values["adamerge_store_bytes"]) == server.json("/api/store")["bytes_in_all"]
     assert any(key.startswith('adamerge_requests_total{route="search",method="GET",status="200"}') for key in values)
-
-
-def test_a_worker_that_is_killed_fails_its_job_and_the_next_one_is_indexed(tmp_path):
-    store = make_store(tmp_path)
-    with serving(store) as server:
-        searching, wrong = threading.Event(), []
-
-        def search():
-            while not searching.is_set():
-                status, _, body = server.ask("/api/search?q=alpha&k=1")
-                if status != 200 or json.loads(body)["hits"][0]["id"] != "report.pdf#1":
-                    wrong.append(body)
-
-        with ThreadPoolExecutor(4) as pool:
-            clients = [pool.submit(search) for _ in range(4)]
-            job = server.upload("long.pdf", pdf_of(tmp_path, *["word after word"] * 400))[1]
-            server.wait(job, ["indexing"])
-            until = time.monotonic() + 60
-            while server.json(f"/api/index/{job['id']}")["done"] < 40 and time.monotonic() < until:
-                time.sleep(0.01)
-            for pid in workers(server.process.pid):
-                os.kill(pid, signal.SIGKILL)
-            failed = server.wait(job)
-            assert (failed["state"], failed["error"]) == ("failed", "its worker was ended by signal 9")
-            assert not list((tmp_path / "pages.store.uploads").iterdir())
-            assert server.wait(server.upload("next.pdf", pdf_of(tmp_path, "theta iota"))[1])["state"] == "done"
-            searching.set()
-            assert all(client.result() is None for client in clients)
-        assert wrong == []
-        assert server.json("/api/search", q="theta", k=1)["hits"][0]["id"] == "next.pdf#1"
-        assert server.json("/api/store")["pages"] == 4  # nothing is left of the one that failed
-
-
-def test_a_file_that_takes_too_long_or_too_much_memory_is_given_up(tmp_path):
-    store = make_store(tmp_path)
-    with serving(store, seconds=0.4) as server:  # less than it takes to start
-        job = server.wait(server.upload("slow.pdf", pdf_of(tmp_path, "slow"))[1])
-        assert (job["state"], "took too long" in job["error"]) == ("failed", True)
-        assert server.json("/api/search", q="alpha", k=1)["hits"]
-    with serving(store, memory=1_000_000) as server:
-        job = server.wait(server.upload("large.pdf", pdf_of(tmp_path, "large"))[1])
-        assert job["state"] == "failed"
-        assert server.json("/api/search", q="alpha", k=1)["hits"]
-
-
-def workers(pid):
-    """The processes that a process has started."""
-    listed = subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(pid)], text=True)
-    return [int(child) for child in listed.split()]

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
-from adamerge.errors import AdamergeError, BadInput
+from adamerge.errors import AdamergeError, BadInput, WorkerLost
 from adamerge.inspector import render
 from adamerge.inspector.stored import file_of
 from adamerge.server import openapi, show
@@ -107,8 +107,11 @@ async def inspect(request: Request) -> Response:
 
 
 async def _ask(request: Request, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    viewer = parts(request).viewer
-    return await run_in_threadpool(lambda: viewer.do(task(), LOOK))
+    own = parts(request)
+    if own.viewing.locked():
+        raise WorkerLost("too many pages are being drawn: try again in a moment")
+    async with own.viewing:
+        return await run_in_threadpool(lambda: own.viewer.do(task(), LOOK))
 
 
 async def add(request: Request) -> Response:
