@@ -5,9 +5,11 @@ import os
 import socket
 import subprocess
 import sys
+from io import BytesIO
 
 import pytest
 from light import Light, write_pdf
+from PIL import Image
 from serving import HERE, serving
 
 import adamerge as am
@@ -239,7 +241,16 @@ def test_a_body_that_hides_its_size_is_cut_off(server):
         assert b" 413 " in line.recv(100)
 
 
-@pytest.mark.parametrize("content", [b"%PDF-1.7\n" + os.urandom(5000), b"\x89PNG\r\n\x1a\n" + b"\0" * 99])
+def picture_bomb():
+    """A PNG of 400 million pixels in 50 kB."""
+    out = BytesIO()
+    Image.new("1", (20_000, 20_000)).save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content", [b"%PDF-1.7\n" + os.urandom(5000), b"\x89PNG\r\n\x1a\n" + b"\0" * 99, picture_bomb()], ids=len
+)
 def test_a_damaged_file_fails_in_words(server, content):
     job = server.wait(server.upload("damaged.pdf", content)[1])
     assert job["state"] == "failed"

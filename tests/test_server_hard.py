@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+from hostile import memory_bomb, time_bomb
 from serving import serving
 from test_server import make_store, pdf_of
 
@@ -129,13 +130,14 @@ def test_a_worker_that_is_killed_fails_its_job_and_the_next_one_is_indexed(tmp_p
         assert server.json("/api/store")["pages"] == 4  # nothing is left of the one that failed
 
 
-def test_a_file_that_takes_too_long_or_too_much_memory_is_given_up(tmp_path):
-    store = make_store(tmp_path)
-    with serving(store, seconds=0.4) as server:  # less than it takes to start
-        job = server.wait(server.upload("slow.pdf", pdf_of(tmp_path, "slow"))[1])
-        assert (job["state"], "took too long" in job["error"]) == ("failed", True)
+def test_a_file_that_eats_memory_or_time_is_given_up_and_the_next_one_is_indexed(tmp_path):
+    with serving(make_store(tmp_path), seconds=20, memory=1 << 30) as server:
+        eats_memory, eats_time = (server.upload("bomb.pdf", make())[1] for make in (memory_bomb, time_bomb))
+        good = server.upload("good.pdf", pdf_of(tmp_path, "theta iota"))[1]
+        failed = server.wait(eats_memory)
+        assert (failed["state"], "memory" in failed["error"]) == ("failed", True), failed
         assert server.json("/api/search", q="alpha", k=1)["hits"]
-    with serving(store, memory=1_000_000) as server:
-        job = server.wait(server.upload("large.pdf", pdf_of(tmp_path, "large"))[1])
-        assert job["state"] == "failed"
-        assert server.json("/api/search", q="alpha", k=1)["hits"]
+        failed = server.wait(eats_time)
+        assert (failed["state"], "took too long" in failed["error"]) == ("failed", True), failed
+        assert server.wait(good)["state"] == "done"
+        assert [path.name for path in (tmp_path / "pages.store.uploads").iterdir()] == ["good.pdf"]
