@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+import time
 from io import BytesIO
 
 import pytest
@@ -69,6 +71,35 @@ def test_a_page_tells_what_is_stored_and_has_a_picture(server):
     for query in ("", "?full=1"):
         status, headers, picture = server.ask(server.page("picture", "report.pdf#1") + query)
         assert (status, headers["content-type"], picture[8:12]) == (200, "image/webp", b"WEBP")
+
+
+def test_a_picture_is_kept_until_its_page_is_another(tmp_path):
+    store, pdf = make_store(tmp_path), tmp_path / "private-folder" / "report.pdf"
+
+    def ask(server, query, known=""):
+        status, headers, _ = server.ask(server.page("picture", "report.pdf#1") + query, {"If-None-Match": known})
+        return status, headers["etag"]
+
+    with serving(store) as server:
+        (small, full), old = (ask(server, query)[1] for query in ("", "?full=1")), pdf.read_bytes()
+        assert (ask(server, "", small), ask(server, "?full=1", full)) == ((304, small), (304, full))
+        pdf.unlink()
+        assert ask(server, "?full=1") == (200, small)  # drawn no more
+        pdf.write_bytes(old)
+        assert ask(server, "?full=1", small) == (200, full)
+        write_pdf(pdf, ["alpha beta gamma", "another"])
+        with am.open_store(store) as opened:
+            list(index_files([tmp_path / "private-folder"], opened, Indexing(Light(), "adamerge:k=none")))
+        assert ask(server, "", small)[0] == ask(server, "?full=1", full)[0] == 200
+
+
+def test_the_pages_beside_one_are_the_next_that_the_store_has(server, tmp_path):
+    job = server.wait(server.upload("gaps.pdf", pdf_of(tmp_path, "", "psi", "", "", "chi", ""))[1])
+    assert (job["added"], len(job["skipped"])) == (2, 4)
+    for number, beside in ((2, {"next": 5}), (5, {"prev": 2})):
+        page = server.ask(server.page("page", f"gaps.pdf#{number}"))[2].decode()
+        links = dict(re.findall(r'rel="(prev|next)" href="/page/gaps.pdf%23(\d)"', page))
+        assert links == {way: str(to) for way, to in beside.items()}
 
 
 @pytest.mark.parametrize(
@@ -179,8 +210,11 @@ def test_the_token_opens_by_header_or_cookie(guarded):
     assert guarded.ask("/healthz")[0] == 200
     for path in ("/api/search?q=alpha", "/metrics", "/openapi.json", "/picture/report.pdf%231"):
         assert guarded.ask(path)[0] == 401
-        assert guarded.ask(path, {"Authorization": "Bearer wrong"})[0] == 401
         assert guarded.ask(path, {"Authorization": f"Bearer {TOKEN}"})[0] == 200
+    for wrong in ({"Authorization": "Bearer wrong"}, {"Cookie": "adamerge=wrong"}):
+        start = time.monotonic()
+        assert guarded.ask("/metrics", wrong)[0] == 401
+        assert time.monotonic() - start > 0.9  # a guess costs a second
     status, headers, _ = guarded.ask("/", {"Accept": "text/html"})
     assert (status, headers["location"]) == (303, "/login")
     form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": guarded.url}
@@ -190,7 +224,7 @@ def test_the_token_opens_by_header_or_cookie(guarded):
     cookie = headers["set-cookie"]
     assert status == 303
     assert "HttpOnly" in cookie
-    assert "SameSite=strict" in cookie
+    assert "SameSite=lax" in cookie
     assert TOKEN not in cookie
     assert guarded.ask("/api/search?q=alpha", {"Cookie": cookie.split(";")[0]})[0] == 200
     assert guarded.ask("/api/search?q=alpha", {"Cookie": "adamerge=" + "0" * 64})[0] == 401

@@ -45,7 +45,7 @@ def parts(request: Request) -> Parts:
 async def search(request: Request) -> Response:
     """GET /api/search: the best pages for a query."""
     asked = question(request.query_params)
-    return show.Json(show.answer(await find(request, asked), asked.q))
+    return show.Json(show.answer(await find(request, asked), asked.q, asked.where))
 
 
 async def find(request: Request, asked: Question) -> Answer:

@@ -24,6 +24,7 @@ from adamerge.server.settings import Settings
 from adamerge.server.upload import drain
 from adamerge.server.words import said
 
+THEME = ("adamerge.inspector", "theme")  # the folder of style and script that it shares with these pages
 STATUS = {BadInput: 400, BadFile: 404, WorkerLost: 503}  # of our errors; any other is the store's
 
 
@@ -67,6 +68,7 @@ def routes() -> list[Route | Mount]:
         Route("/inspect/{id:path}", views.inspect),
         Route("/add", views.add, methods=["GET"]),
         Route("/add", views.send, methods=["POST"]),
+        Route("/add/jobs", views.jobs),
         Route("/docs", views.docs),
         Route("/login", views.login, methods=["GET"]),
         Route("/login", views.enter, methods=["POST"]),
@@ -79,7 +81,7 @@ def routes() -> list[Route | Mount]:
         Route("/openapi.json", api.description),
         Route("/healthz", api.healthz),
         Route("/metrics", api.metrics),
-        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static", packages=[THEME])),
     ]
 
 

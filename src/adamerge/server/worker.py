@@ -156,7 +156,7 @@ def inspect(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
         vectors, page = encode_again(store, entry, encoder)
     texts = [task["query"]] if task["query"] else []
     queries = map(Query, texts, encoder.encode_queries(texts), encoder.query_tokens(texts)) if texts else ()
-    return {"html": look_into(vectors, entry.page.method, page, list(queries)).html}
+    return {"html": look_into(vectors, entry.page.method, page, list(queries)).to_html(task["back"])}
 
 
 @dataclass
