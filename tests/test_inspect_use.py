@@ -84,6 +84,9 @@ def test_a_pruned_patch_tells_that_it_was_pruned_and_its_attention(look):
     assert f"{page.attention[patch] / page.attention.sum():.1%}" in opened.locator("#group").inner_text()
     opened.locator("#patches svg").press("End")
     assert which.text_content() == f"Patch {pruned[-1]} was pruned"
+    opened.get_by_text("All groups as a table").click()
+    rows = opened.locator("#groups-table tbody th").all_inner_texts()
+    assert rows == [*(str(i + 1) for i in range(len(small))), *["pruned"] * len(pruned)]
     assert opened.get_by_role("option", selected=True).get_attribute("aria-label").startswith(f"Patch {pruned[-1]}: ")
 
 

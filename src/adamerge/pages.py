@@ -180,10 +180,10 @@ def _read_image(path: Path, source: str, dpi: int, done: Container[str]) -> Iter
     pil = _import("PIL.Image")
     try:
         file = pil.open(path)
+        frames = getattr(file, "n_frames", 1)
     except Exception as error:  # Pillow's readers fail in ways of their own on what is damaged or a bomb
         raise BadFile(f"{path} cannot be read as an image ({error})") from None
     with closing(file):
-        frames = getattr(file, "n_frames", 1)
         for i in range(frames):
             id = f"{source}#{i + 1}" if frames > 1 else source
             if id in done:

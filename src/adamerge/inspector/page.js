@@ -146,8 +146,8 @@ function drawLayer() {
 }
 
 function groupsTable() {
-  const rows = shown.list.map((group, number) => [
-    `${number + 1}`,
+  const rows = shown.parts.map((group, number) => [
+    group.pruned ? "pruned" : `${number + 1}`,
     whole(group.members.length),
     totalAttention ? percent(share(group.members)) : "–",
     fixed(alikeOf(shown.step, group)),

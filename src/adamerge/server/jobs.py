@@ -110,7 +110,8 @@ class Jobs:
             except (AdamergeError, OSError) as error:
                 if self.worker.closed:  # the next server goes on with it
                     return
-                self._set(id, state="failed", error=str(error) if isinstance(error, AdamergeError) else "disk error")
+                words = f"disk error: {error.strerror}" if isinstance(error, OSError) else str(error)
+                self._set(id, state="failed", error=words)
             file.unlink(missing_ok=True)
             self._ended(self._jobs[id])
 

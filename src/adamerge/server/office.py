@@ -20,8 +20,8 @@ class Worker:
         """Start nothing yet: `command` is run when there is something to do."""
         self.command, self.memory, self.seconds = command, memory, seconds
         self.starts = 0
-        self._process: subprocess.Popen[str] | None = None
         self.closed = False
+        self._process: subprocess.Popen[str] | None = None
         self._turn = threading.Lock()
 
     @property
