@@ -186,6 +186,10 @@ def test_the_sliders_show_what_the_library_computes(look):
         opened.keyboard.press("ArrowLeft")
         assert numbers(opened) == written(am.AdaMerge(k=0.5, c_min=(70 - i) / 100)(page))
     assert opened.locator("#method").inner_text() == "adamerge:k=0.5,c_min=0.5"
+    opened.get_by_role("slider", name="Cut").press("ArrowRight")
+    assert opened.locator("#method").inner_text() == "no method"
+    opened.get_by_role("slider", name="Cut").press("ArrowLeft")
+    assert opened.locator("#method").inner_text() == "adamerge:k=0.5,c_min=0.5"
     assert opened.locator("#floor").get_attribute("aria-valuetext") == "0.5"
     small, first = am.AdaMerge(k=0.5, c_min=0.5)(page), am.compress(page)
     change = f"{len(small) - len(first):+} vectors".replace("-", "−")

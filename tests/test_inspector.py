@@ -169,12 +169,25 @@ def test_the_figure_of_the_cliff_is_svg_that_says_what_it_shows():
         am.inspect(random_page(30), "docpruner").cliff_svg()
 
 
-def test_steps_that_do_not_fit_go_from_the_far_end(monkeypatch):
-    every = [data.of_step(step, random_page(40), [set()] * 40) for step in over_k(random_page(40), am.AdaMerge())]
-    monkeypatch.setattr(data, "STEPS", 3 * len(data.as_json(every[0])))
-    steps, own = data.fitting(every, 3)
-    assert steps[own]["k"] == "-0.25"
-    assert 1 < len(steps) < len(every)
+def test_what_does_not_fit_goes_from_the_far_end():
+    assert data.fitting(["aa"] * 7, room=12, first=3) == [2, 3, 4]  # four characters each, with their quotes
+    assert data.fitting(["aa", "a" * 99, "aa"], room=12) == [0]
+    assert data.fitting(["aa"], room=3) == []
+
+
+@pytest.mark.parametrize(("n", "asked", "vectors"), [(1024, 24, 24), (5000, 4, 40), (9000, 0, 0)])
+def test_a_file_stays_under_3_mb_and_says_what_it_leaves_out(n, asked, vectors):
+    page = random_page(n, grid=(n // 8, 8))
+    noise = Image.effect_noise((800, 1200), 90).convert("RGB")
+    inspection = am.inspect(page, image=noise, queries={f"query {i}": page.vectors[:vectors] for i in range(asked)})
+    shown = embedded(inspection)
+    assert len(inspection.html.encode()) < 3_000_000
+    assert shown["steps"][shown["own"]]["k"] == "-0.25"
+    left = asked - len(shown["queries"])
+    assert (left > 0) == (asked > 0)
+    if left:
+        assert shown["queries"][0]["text"] == "query 0"
+        assert re.match(rf"({left} queries are|A query is) left out", shown["why"]["queries"])
 
 
 def test_wrong_queries_images_and_pages_are_refused():

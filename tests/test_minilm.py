@@ -15,6 +15,7 @@ from transformers import AutoModel
 
 import adamerge as am
 from adamerge.encoders import load_encoder, minilm
+from adamerge.encoders.encode import encode_batch
 from adamerge.errors import BadFile, BadInput
 from adamerge.pages import read_pages
 from adamerge.types import Page, Word
@@ -108,6 +109,21 @@ def test_a_page_without_a_text_layer_is_read_by_its_picture(encoder, tmp_path):
         assert ink.mean() > 0.05
     (page,) = encoder.encode_pages([Page("scan", image)])
     assert len(page) >= 5
+
+
+def test_a_page_that_ocr_cannot_take_is_named_and_spoils_no_other(encoder, tmp_path):
+    canvas = Canvas(str(tmp_path / "thin.pdf"))
+    for size, text in (((300, 200), "profit"), ((14400, 0.5), ""), ((300, 200), "loss")):
+        canvas.setPageSize(size)
+        canvas.drawString(20, 100, text)
+        canvas.showPage()
+    canvas.save()
+    bad = []
+    encoded = encode_batch(encoder, list(read_pages([tmp_path / "thin.pdf"])), bad.append)
+    assert [page.id for page in encoded] == ["thin.pdf#1", "thin.pdf#3"]
+    assert [str(error) for error in bad] == [
+        "page 'thin.pdf#2' has no text layer, and OCR cannot read its picture of 30001 x 2 pixels"
+    ]
 
 
 def test_a_blank_page_is_refused_by_name(encoder, tmp_path):

@@ -194,6 +194,7 @@ def test_a_bad_file_is_named_and_can_be_passed_over(tmp_path, name):
     with pytest.raises(BadFile) as caught:
         list(read_pages([tmp_path]))
     assert words in str(caught.value)
+    assert count_pages([tmp_path]) == 2
     bad = []
     assert [p.id for p in read_pages([tmp_path], skip_bad=bad.append)] == ["z.pdf#1"]
     assert [str(e) for e in bad] == [str(caught.value)]

@@ -104,7 +104,7 @@ def count_pages(paths: Iterable[str | Path]) -> int:
         try:
             with closing(opener(path)) as file:
                 count += len(file) if pdf else getattr(file, "n_frames", 1)
-        except (OSError, RuntimeError, ValueError):
+        except Exception:  # whatever it is, reading will say it
             count += 1
     return count
 
@@ -184,10 +184,10 @@ def _read_image(path: Path, source: str, dpi: int, done: Container[str]) -> Iter
     pil = _import("PIL.Image")
     try:
         file = pil.open(path)
-    except (OSError, ValueError, SyntaxError, pil.DecompressionBombError) as error:
+        frames = getattr(file, "n_frames", 1)
+    except Exception as error:  # Pillow's readers fail in ways of their own on what is damaged or a bomb
         raise BadFile(f"{path} cannot be read as an image ({error})") from None
     with closing(file):
-        frames = getattr(file, "n_frames", 1)
         for i in range(frames):
             id = f"{source}#{i + 1}" if frames > 1 else source
             if id in done:
@@ -196,7 +196,7 @@ def _read_image(path: Path, source: str, dpi: int, done: Container[str]) -> Iter
                 file.seek(i)
                 _check_size(*file.size)
                 yield Page(id, _rgb(file), (), source, i + 1)
-            except (OSError, ValueError, SyntaxError, EOFError, BadFile) as error:
+            except Exception as error:
                 yield BadFile(f"{path}, page {i + 1}, cannot be read as an image ({error})")
 
 

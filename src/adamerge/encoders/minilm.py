@@ -121,7 +121,11 @@ def read_words(page: Page) -> tuple[Word, ...]:
         from adamerge.encoders import ocr
     except ImportError:
         raise missing_extra(f"page '{page.id}' has no text layer, and reading it from its picture", "ocr") from None
-    return ocr.words(page.image)
+    try:
+        return ocr.words(page.image)
+    except Exception as error:  # it refuses some shapes, with errors of its own that may say nothing
+        size = "{} x {} pixels".format(*page.image.size)
+        raise BadInput(f"page '{page.id}' has no text layer, and OCR cannot read its picture of {size}") from error
 
 
 def _from_hub() -> Path:

@@ -18,8 +18,8 @@ from adamerge.vectors.manifest import settle
 
 __all__ = ["Inspection", "Query", "inspect"]
 
-LIMIT = 2_900_000  # characters of a file; the picture takes what the rest leaves
-LEAST = 120_000  # characters a picture may take however large the rest is
+LIMIT = 2_900_000  # characters of data and picture, which takes what the rest leaves
+LEAST = 250_000  # of them for the picture, however large the rest is
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +47,19 @@ class Inspection:
     @cached_property
     def html(self) -> str:
         """The whole page as HTML, under 3 MB for a page of some thousand patches."""
+        return self.to_html()
+
+    def to_html(self, back: str = "") -> str:
+        """The same, with a link to where a reader came from."""
         text = data.as_json(self._data())
         shown = self.image if self.placed else None
-        uri = picture.shrink(shown, max(LIMIT - len(text), LEAST)).uri if shown is not None else ""
-        return render.html(self.page.id or "page", text, uri)
+        uri = picture.shrink(shown, max(LIMIT - len(text), LEAST)) if shown is not None else ""
+        return render.html(self.page.id or "page", text, uri, back)
 
     def cliff_svg(self) -> str:
         """The merge-cosine curve and where it was cut, as SVG."""
         if not len(self.steps[self.own].sequence):
-            raise BadInput(f"no curve: {self._why()['curve']}")
+            raise BadInput(f"no curve: {self._why().get('curve', reasons.FEW)}")
         return curve.draw(self.steps[self.own], self.page.id or "page")
 
     def save(self, path: str | Path) -> Path:
@@ -70,8 +74,16 @@ class Inspection:
 
     def _data(self) -> dict[str, Any]:
         near = colours.neighbours(self.boxes)
-        every = [data.of_step(step, self.page, near) for step in self.steps]
-        steps, own = data.fitting(every, self.own)
+        steps = [data.of_step(step, self.page, near) for step in self.steps]
+        queries = [data.of_query(found) for found in self.found]
+        about, own = self._about(), len(data.as_json(steps[self.own]))
+        room = LIMIT - LEAST - len(data.as_json(about)) - own
+        asked = [queries[i] for i in data.fitting(queries, room)]
+        kept = data.fitting(steps, own + max(0, room - len(data.as_json(asked))), self.own)
+        about |= {"steps": [steps[i] for i in kept], "own": kept.index(self.own), "queries": asked}
+        return about | {"why": self._why() | reasons.left_out(len(queries) - len(asked)), "few": reasons.FEW}
+
+    def _about(self) -> dict[str, Any]:
         step, page = self.steps[self.own], self.page
         width, height = self.image.size if self.image is not None and self.placed else _shape(page)
         return {
@@ -90,10 +102,6 @@ class Inspection:
             "weighted": data.pools_by_attention(step.method, page),
             "rule": rule(step),
             "floors": data.of_floors(step.method),
-            "steps": steps,
-            "own": own,
-            "queries": [data.of_query(found) for found in self.found],
-            "why": self._why(),
         }
 
 

@@ -2,6 +2,8 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,6 @@ from adamerge.inspector.queries import Found
 from adamerge.inspector.steps import Step, floors, rule
 from adamerge.types import MultiVector
 
-STEPS = 1_400_000  # characters that the steps over k may take; those farthest from the method's own k go first
 DTYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4", "u2": "<u2"}
 
 
@@ -64,16 +65,11 @@ def of_floors(method: Method) -> dict[str, Any]:
     return {"values": values, "texts": [as_text(value) for value in values], "own": own}
 
 
-def fitting(steps: list[dict[str, Any]], own: int) -> tuple[list[dict[str, Any]], int]:
-    """As many steps as fit, the nearest to the method's own first; and where its own is among them."""
-    left: set[int] = set()
-    room = STEPS
-    for i in sorted(range(len(steps)), key=lambda i: abs(i - own)):
-        room -= len(as_json(steps[i]))
-        if room < 0 and left:
-            break
-        left.add(i)
-    return [steps[i] for i in sorted(left)], sorted(left).index(own)
+def fitting(parts: Sequence[Any], room: int, first: int = 0) -> list[int]:
+    """Which parts fit into so many characters together: the nearest to `first`, until one does not."""
+    order = sorted(range(len(parts)), key=lambda i: abs(i - first))
+    sizes = accumulate(len(as_json(parts[i])) for i in order)
+    return sorted(i for i, size in zip(order, sizes, strict=True) if size <= room)
 
 
 def heat_top(attention: Floats | None) -> float:

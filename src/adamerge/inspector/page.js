@@ -28,24 +28,33 @@ function result({ step: at, floor: j, made: chosen }) {
   };
 }
 
+// What a reader can point at: every group, and then every patch that was pruned.
+const withPruned = (list, groups) => [
+  ...list,
+  ...Array.from(groups.keys())
+    .filter((i) => groups[i] < 0)
+    .map((i) => ({ members: [i], pruned: true })),
+];
+
 const first = result(own);
 
 function update(change) {
   const old = shown;
   Object.assign(view, change);
-  shown = result(view);
+  shown = { ...result(view), parts: old?.parts };
   const moved = !old || old.step !== shown.step || old.made !== shown.made || old.floor !== shown.floor;
   if (moved) {
     view.group = null;
-    drawGroups(shown.list, shown.groups, shown.step);
+    shown.parts = withPruned(shown.list, shown.groups);
+    drawGroups(shown.parts, shown.step);
     drawNumbers();
     drawSettings();
     redrawCurve();
     if (byId("groups-details").open) groupsTable();
     if (byId("curve-details").open && (!old || old.step !== shown.step)) curveTable(shown.step);
   }
-  ringAround(view.group, shown.list);
-  showGroup(view.group, shown.list, shown.step);
+  ringAround(view.group, shown.parts);
+  showGroup(view.group, shown.parts, shown.step);
   if (moved || "query" in change || "token" in change) drawQuery();
   if (moved || "layer" in change || "query" in change || "token" in change) drawLayer();
 }
@@ -66,6 +75,7 @@ function drawNumbers() {
 }
 
 function methodName() {
+  if (shown.made !== shown.natural) return "no method";
   const { texts, own: at } = data.floors;
   return texts.length ? shown.step.name.replace(`c_min=${texts[at]}`, `c_min=${texts[view.floor]}`) : shown.step.name;
 }
@@ -91,7 +101,10 @@ function drawSettings() {
 }
 
 function redrawCurve() {
-  if (data.why.curve) return;
+  const none = data.why.curve || (shown.step.sequence.length ? "" : data.few);
+  byId("curve-box").hidden = Boolean(none);
+  byId("curve-why").textContent = none;
+  if (none) return;
   const second = secondGap(shown);
   byId("second-key").hidden = !second;
   byId("second-word").textContent = second ? second.key : "";
@@ -133,8 +146,8 @@ function drawLayer() {
 }
 
 function groupsTable() {
-  const rows = shown.list.map((group, number) => [
-    `${number + 1}`,
+  const rows = shown.parts.map((group, number) => [
+    group.pruned ? "pruned" : `${number + 1}`,
     whole(group.members.length),
     totalAttention ? percent(share(group.members)) : "–",
     fixed(alikeOf(shown.step, group)),
@@ -163,7 +176,7 @@ function moveFocus(event) {
   if (!(event.key in jumps)) return;
   event.preventDefault();
   const next = view.group === null ? 0 : view.group + jumps[event.key];
-  update({ group: Math.max(0, Math.min(shown.list.length - 1, next)) });
+  update({ group: Math.max(0, Math.min(shown.parts.length - 1, next)) });
 }
 
 function listen() {
@@ -187,21 +200,7 @@ function listen() {
   );
 }
 
-function themed() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const show = (theme) => {
-    document.documentElement.dataset.theme = theme;
-    byId("theme").textContent = theme === "dark" ? "Light theme" : "Dark theme";
-  };
-  show(dark.matches ? "dark" : "light");
-  dark.addEventListener("change", () => show(dark.matches ? "dark" : "light"));
-  byId("theme").addEventListener("click", () =>
-    show(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
-  );
-}
-
 function start() {
-  themed();
   makeLayers();
   byId("figure").style.aspectRatio = `${data.width} / ${data.height}`;
   byId("figure").style.setProperty("--shape", data.width / data.height);
@@ -212,8 +211,7 @@ function start() {
   const { curve: noCurve, floor: noFloor, k: noK, queries: noQueries, picture, attention: noAttention } = data.why;
   if (noK) explain("settings-why", ["k-box"], [noK]);
   if (noFloor) explain("settings-why", ["floor-box"], [noFloor]);
-  if (noCurve) explain("curve-why", ["curve-box"], [noCurve]);
-  if (noQueries) explain("queries-why", ["queries-box"], [noQueries]);
+  if (noQueries) explain("queries-why", queries.length ? [] : ["queries-box"], [noQueries]);
   explain("sheet-why", [], [picture, noAttention].filter(Boolean));
   byId("reset").hidden = Boolean(noK && noFloor && noCurve);
   byId("curve").append(plot);

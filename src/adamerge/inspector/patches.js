@@ -9,11 +9,11 @@ const sheet = make("svg", {
   tabindex: "0",
 });
 sheet.setAttribute("aria-label", "Groups on the page. Arrow keys move from one to the next.");
-const [heatLayer, prunedLayer, edgeLayer, markLayer, ring] = ["heat", "pruned", "edges", "marks", "ring"].map((name) =>
+const [heatLayer, edgeLayer, markLayer, ring] = ["heat", "edges", "marks", "ring"].map((name) =>
   make("g", { class: name, "aria-hidden": "true" }),
 );
 const groupLayer = make("g", { class: "groups", role: "presentation" });
-sheet.append(heatLayer, prunedLayer, groupLayer, edgeLayer, markLayer, ring);
+sheet.append(heatLayer, groupLayer, edgeLayer, markLayer, ring);
 
 function share(members) {
   return totalAttention ? members.reduce((sum, i) => sum + attention[i], 0) / totalAttention : NaN;
@@ -24,31 +24,36 @@ function alikeOf(step, group) {
   return step.alike.length ? step.alike[group.node - step.kept.length] : NaN;
 }
 
+const nameOf = (group, number) => (group.pruned ? `Patch ${group.members[0]}` : `Group ${number + 1}`);
+
 function describe(group, number, step) {
-  const parts = [plural(group.members.length, "patch")];
+  const parts = [group.pruned ? "pruned" : plural(group.members.length, "patch")];
   if (totalAttention) parts.push(`${percent(share(group.members))} of attention`);
   const alike = alikeOf(step, group);
   if (group.members.length > 1 && !Number.isNaN(alike)) parts.push(`mean cosine ${fixed(alike, 2)}`);
-  return `Group ${number + 1}: ${parts.join(", ")}`;
+  return `${nameOf(group, number)}: ${parts.join(", ")}`;
 }
 
-function drawGroups(list, groups, step) {
-  const pruned = Array.from(groups.keys()).filter((i) => groups[i] < 0);
-  prunedLayer.replaceChildren(make("path", { class: "gone", d: fillPath(pruned) }));
-  const colours = list.map((group, number) => colourOf(step.colours[step.groups.length ? number : group.node]));
+const colourIn = (step, group, number) => colourOf(step.colours[step.groups.length ? number : group.node]);
+
+// Groups first, then what was pruned, which has no colour.
+function drawGroups(parts, step) {
   edgeLayer.replaceChildren(
-    ...list.map((group, number) => make("path", { stroke: colours[number], d: outline(group.members) })),
+    ...parts
+      .filter((group) => !group.pruned)
+      .map((group, number) => make("path", { stroke: colourIn(step, group, number), d: outline(group.members) })),
   );
+  const kind = (group) => (group.pruned ? "gone" : `group ${group.members.length > 1 ? "several" : "single"}`);
   groupLayer.replaceChildren(
-    ...list.map((group, number) =>
+    ...parts.map((group, number) =>
       make("path", {
-        class: `group ${group.members.length > 1 ? "several" : "single"}`,
+        class: kind(group),
         id: `group-${number}`,
         "data-group": number,
         role: "option",
         "aria-selected": "false",
         "aria-label": describe(group, number, step),
-        fill: colours[number],
+        ...(group.pruned ? {} : { fill: colourIn(step, group, number) }),
         d: fillPath(group.members),
       }),
     ),
@@ -93,21 +98,24 @@ function showGroup(number, list, step) {
     return;
   }
   const group = list[number];
-  const facts = [["Patches", whole(group.members.length)]];
+  const facts = group.pruned ? [] : [["Patches", whole(group.members.length)]];
   if (totalAttention) facts.push(["Attention", percent(share(group.members))]);
-  facts.push(["Mean cosine", fixed(alikeOf(step, group), 3)]);
+  if (!group.pruned) facts.push(["Mean cosine", fixed(alikeOf(step, group), 3)]);
   const swatch = make("i", { class: "swatch" });
-  swatch.style.background = colourOf(step.colours[step.groups.length ? number : group.node]);
+  swatch.style.background = group.pruned ? "var(--line)" : colourIn(step, group, number);
+  const of = group.pruned ? " was pruned" : ` of ${whole(list.filter((other) => !other.pruned).length)}`;
   const words = wordsOf(group.members);
   byId("group").replaceChildren(
-    make("p", { class: "which" }, swatch, make("b", {}, `Group ${number + 1}`), ` of ${whole(list.length)}`),
+    make("p", { class: "which" }, swatch, make("b", {}, nameOf(group, number)), of),
     make(
       "dl",
       { class: "facts" },
       ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
     ),
     ...(words.length ? [make("p", { class: "words" }, clipped(words, 40, " · "))] : []),
-    make("p", { class: "members" }, `Members: patch ${clipped(group.members.map(String), 60, ", ")}`),
+    ...(group.pruned
+      ? []
+      : [make("p", { class: "members" }, `Members: patch ${clipped(group.members.map(String), 60, ", ")}`)]),
   );
 }
 

@@ -1,7 +1,6 @@
 """A picture -> a data URI small enough to send around."""
 
 from base64 import b64encode
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,8 @@ from adamerge.types import Page, Word
 TRIES = [(side, quality) for side in (1600, 1200, 800, 400) for quality in (85, 70, 55)]  # pixels, JPEG quality
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A page as JPEG in a data URI."""
-
-    uri: str
-    width: int
-    height: int
-
-
-def shrink(image: Any, limit: int) -> Picture:
-    """A PIL image, recompressed until it takes at most `limit` characters; the smallest if that is still too large."""
+def shrink(image: Any, limit: int) -> str:
+    """The data URI of a PIL image, recompressed until it takes at most `limit` characters, or as small as it gets."""
     picture = image.convert("RGB")
     for side, quality in TRIES:
         smaller = picture.copy()
@@ -32,7 +22,7 @@ def shrink(image: Any, limit: int) -> Picture:
         smaller.save(out, "JPEG", quality=quality, optimize=True)
         if len(out.getvalue()) * 4 / 3 < limit:
             break
-    return Picture(f"data:image/jpeg;base64,{b64encode(out.getvalue()).decode()}", *smaller.size)
+    return f"data:image/jpeg;base64,{b64encode(out.getvalue()).decode()}"
 
 
 def look(image: Any) -> tuple[Any, tuple[Word, ...]]:

@@ -9,13 +9,14 @@ NO_CURVE = {
     "own": "This method is not one of the library's own; its groups are shown as it made them, without a merge tree.",
 }
 
+FEW = "Fewer than two patches are left after pruning, so there is nothing to merge."
+
 
 def absent(step: Step, page: MultiVector, placed: bool, pictured: bool, asked: bool) -> dict[str, str]:
     """The sentence for each part that is missing; a part that is there has none."""
     pruning = hasattr(step.method, "k")
-    few = "Fewer than two patches are left after pruning, so there is nothing to merge."
     why = {
-        "curve": NO_CURVE.get(rule(step), few if not len(step.sequence) else ""),
+        "curve": NO_CURVE.get(rule(step), ""),
         "floor": "" if type(step.method) is AdaMerge else "This method has no floor c_min.",
         "k": "" if has_k(page, step.method) else _no_k(pruning),
         "attention": "" if page.attention is not None else "The page came without attention.",
@@ -23,6 +24,12 @@ def absent(step: Step, page: MultiVector, placed: bool, pictured: bool, asked: b
         "queries": "" if asked else "No query was given: add --query, or queries= in Python.",
     }
     return {part: reason for part, reason in why.items() if reason}
+
+
+def left_out(queries: int) -> dict[str, str]:
+    """The sentence on queries that had no room."""
+    many = "A query is" if queries == 1 else f"{queries:,} queries are"
+    return {"queries": f"{many} left out, for the file to stay under 3 MB: ask fewer at a time."} if queries else {}
 
 
 def _no_k(pruning: bool) -> str:

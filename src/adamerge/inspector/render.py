@@ -7,30 +7,32 @@ from pathlib import Path
 from string import Template
 
 HERE = Path(__file__).parent
-SCRIPTS = ("cut.js", "draw.js", "curve.js", "patches.js", "queries.js", "page.js")  # each uses those before it
+STYLES = ("theme/theme.css", "page.css")
+SCRIPTS = ("theme/theme.js", "cut.js", "draw.js", "curve.js", "patches.js", "queries.js", "page.js")  # in this order
 POLICY = (
     "default-src 'none'; img-src data:; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 )
 
 
-def html(title: str, data: str, uri: str) -> str:
-    """The whole page: its title, its JSON and the data URI of its picture, which may be empty.
+def html(title: str, data: str, uri: str, back: str = "") -> str:
+    """The whole page: its title, its JSON, the data URI of its picture, and where a link leads back to, if anywhere.
 
     A browser runs the script and the style whose hashes stand in the policy, and nothing else.
     """
     return Template(_read("page.html")).substitute(
         title=escape(title, quote=True),
         policy=escape(policy(), quote=True).replace("&#x27;", "'"),
-        style=_read("page.css"),
+        style=_style(),
         script=_script(),
         data=data,
         picture=f'<img alt="Picture of the page" src="{escape(uri, quote=True)}">' if uri else "",
+        back=f' · <a href="{escape(back, quote=True)}">Back to the page</a>' if back else "",
     )
 
 
 def policy() -> str:
     """What a browser may do with the page: its own script and style, and nothing else."""
-    return POLICY.format(style=_hash(_read("page.css")), script=_hash(_script()))
+    return POLICY.format(style=_hash(_style()), script=_hash(_script()))
 
 
 def framed(page: str) -> str:
@@ -39,6 +41,10 @@ def framed(page: str) -> str:
         f'<iframe title="What happened to a page" sandbox="allow-scripts" width="100%" height="900" style="border:0" '
         f'srcdoc="{escape(page, quote=True)}"></iframe>'
     )
+
+
+def _style() -> str:
+    return "\n".join(_read(name) for name in STYLES)
 
 
 def _script() -> str:

@@ -1,9 +1,9 @@
 """The JSON API: the same answers as the pages give, for programs."""
 
+import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -18,16 +18,22 @@ from adamerge.server.settings import Settings
 from adamerge.server.upload import receive_file
 from adamerge.store import Entry
 
+VIEWING = 8  # pictures and inspections that may wait for each other
+
 
 @dataclass(frozen=True)
 class Parts:
-    """What the endpoints work with; `jobs` is None where nothing can be uploaded."""
+    """What the endpoints work with; `jobs` is None where nothing can be uploaded.
+
+    viewing  free places before the viewer: who waits for it holds a thread that others need
+    """
 
     settings: Settings
     library: Library
     metrics: Metrics
     viewer: Worker
     jobs: Jobs | None
+    viewing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(VIEWING))
 
 
 def parts(request: Request) -> Parts:
@@ -39,7 +45,7 @@ def parts(request: Request) -> Parts:
 async def search(request: Request) -> Response:
     """GET /api/search: the best pages for a query."""
     asked = question(request.query_params)
-    return show.Json(show.answer(await find(request, asked), asked.q))
+    return show.Json(show.answer(await find(request, asked), asked.q, asked.where))
 
 
 async def find(request: Request, asked: Question) -> Answer:
@@ -94,10 +100,12 @@ async def index(request: Request) -> Response:
 async def take(request: Request) -> Job:
     """A file, received and put in line."""
     waiting, settings = uploads(request), parts(request).settings
-    if waiting.full():
-        raise HTTPException(503, "too many files wait to be indexed: try again later", {"retry-after": "30"})
-    file, name = await receive_file(request, waiting.folder, settings.max_upload)
-    return await run_in_threadpool(waiting.add, file, name)
+    busy = HTTPException(503, "too many files wait to be indexed: try again later", {"retry-after": "30"})
+    if waiting.full():  # before it is sent
+        raise busy
+    if job := waiting.add(*await receive_file(request, waiting.folder, settings.max_upload)):
+        return job
+    raise busy
 
 
 def uploads(request: Request) -> Jobs:

@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -24,6 +24,7 @@ from adamerge.server.settings import Settings
 from adamerge.server.upload import drain
 from adamerge.server.words import said
 
+THEME = ("adamerge.inspector", "theme")  # the folder of style and script that it shares with these pages
 STATUS = {BadInput: 400, BadFile: 404, WorkerLost: 503}  # of our errors; any other is the store's
 
 
@@ -33,18 +34,18 @@ def make_app(settings: Settings, library: Library) -> Starlette:
     viewer, indexer = (Worker(settings.worker, settings.memory, settings.seconds) for _ in range(2))
     encoder = library.store.known().encoder.get("name")
     folder = settings.uploads
-    jobs = Jobs(indexer, settings.store, encoder, folder, settings.longest) if folder and encoder else None
 
     def ended(job: Job) -> None:
         metrics.count("adamerge_uploads_total", state=job.state)
         library.stale()
 
+    jobs = Jobs(indexer, settings.store, encoder, folder, settings.longest, ended) if folder and encoder else None
+
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
         viewer.warm()
-        if folder and jobs:
-            sweep(folder)
-            jobs.listeners.append(ended)
+        if jobs:
+            jobs.start()
         yield
         viewer.close()
         if jobs:
@@ -52,7 +53,7 @@ def make_app(settings: Settings, library: Library) -> Starlette:
         library.close()
 
     guard = Middleware(Guard, settings=settings, metrics=metrics)
-    errors = {HTTPException: refused, AdamergeError: wrong}
+    errors = {HTTPException: refused, AdamergeError: wrong, ClientDisconnect: left}
     app = Starlette(routes=routes(), middleware=[guard], exception_handlers=errors, lifespan=life)  # type: ignore[arg-type]
     app.state.parts = Parts(settings, library, metrics, viewer, jobs)
     return app
@@ -67,6 +68,7 @@ def routes() -> list[Route | Mount]:
         Route("/inspect/{id:path}", views.inspect),
         Route("/add", views.add, methods=["GET"]),
         Route("/add", views.send, methods=["POST"]),
+        Route("/add/jobs", views.jobs),
         Route("/docs", views.docs),
         Route("/login", views.login, methods=["GET"]),
         Route("/login", views.enter, methods=["POST"]),
@@ -79,7 +81,7 @@ def routes() -> list[Route | Mount]:
         Route("/openapi.json", api.description),
         Route("/healthz", api.healthz),
         Route("/metrics", api.metrics),
-        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static", packages=[THEME])),
     ]
 
 
@@ -96,6 +98,11 @@ def wrong(request: Request, error: AdamergeError) -> Response:
     return problem(request, status, said(error))
 
 
+def left(request: Request, error: ClientDisconnect) -> Response:
+    """Who hung up while sending reads nothing more; it is counted as their mistake, not as ours."""
+    return told(400, "the request did not arrive whole")
+
+
 def problem(request: Request, status: int, words: str, headers: dict[str, str] | None = None) -> Response:
     """What went wrong, in words."""
     if request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", ""):
@@ -103,9 +110,3 @@ def problem(request: Request, status: int, words: str, headers: dict[str, str] |
     answer = views.draw(request, "problem.html", status, problem=words, code=status)
     answer.headers.update(headers or {})
     return answer
-
-
-def sweep(folder: Path) -> None:
-    """Remove what uploads left that were never finished."""
-    for part in folder.glob(".*.part"):
-        part.unlink(missing_ok=True)

@@ -1,10 +1,10 @@
 """Files on their way into the store: one at a time, by a worker that may die of them."""
 
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
@@ -16,6 +16,7 @@ from adamerge.store.index import hash_of
 
 WAITING = 32  # files that may wait
 REMEMBERED = 200  # jobs that are told of
+ARRIVING = "part"  # what a file that is still on its way is called, after its id
 
 
 @dataclass(frozen=True)
@@ -39,32 +40,52 @@ class Job:
 
 
 class Jobs:
-    """Indexes files in the order they came; whatever becomes of one, the next is tried."""
+    """Indexes files in the order they came; whatever becomes of one, the next is tried.
 
-    def __init__(self, worker: Worker, store: str, encoder: str, folder: Path, longest: float) -> None:
-        """Start the thread that waits for files."""
+    Until it is in the store or has failed, a file is in the folder as `.ID.NAME` too: it outlives the server.
+    """
+
+    def __init__(
+        self, worker: Worker, store: str, encoder: str, folder: Path, longest: float, ended: Callable[[Job], None]
+    ) -> None:
+        """Do nothing yet; `ended` is told of every job once it is done or has failed."""
         self.worker, self.store, self.encoder, self.folder, self.longest = worker, store, encoder, folder, longest
-        self.listeners: list[Callable[[Job], None]] = []
+        self._ended = ended
         self._jobs: dict[str, Job] = {}
-        self._files: queue.Queue[tuple[str, Path] | None] = queue.Queue(WAITING)
+        self._files: queue.Queue[tuple[str, Path] | None] = queue.Queue()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="adamerge jobs", daemon=True)
+
+    def start(self) -> None:
+        """Line up what the last server had taken and not ended, remove what never arrived whole, and begin."""
+        for file in sorted(self.folder.glob(".*"), key=lambda file: file.stat().st_mtime_ns):
+            found = re.fullmatch(r"\.([0-9a-f]{16})\.(.+)", file.name)
+            if found and found[2] == ARRIVING:
+                file.unlink()
+            elif found:
+                self._line_up(Job(found[1], found[2]), file)
         self._thread.start()
 
     def full(self) -> bool:
         """Whether too many files wait already."""
-        return self._files.full()
+        return self._files.qsize() >= WAITING
 
-    def add(self, file: Path, name: str) -> Job:
-        """Take a whole file, to be called `name` in the store; it is ours from now on."""
+    def add(self, file: Path, name: str) -> Job | None:
+        """Take a whole file, to be called `name` in the store; None, and it is gone, if too many wait already."""
         job = Job(token_hex(8), name)
         with self._lock:
-            self._jobs[job.id] = job
-            ended = [id for id, known in self._jobs.items() if known.ended]
-            for id in ended[: max(0, len(self._jobs) - REMEMBERED)]:
-                del self._jobs[id]
-        self._files.put((job.id, file))
+            if self.full():
+                file.unlink()
+                return None
+            self._line_up(job, file.rename(self.folder / f".{job.id}.{name}"))
         return job
+
+    def _line_up(self, job: Job, file: Path) -> None:
+        self._jobs[job.id] = job
+        ended = [id for id, known in self._jobs.items() if known.ended]
+        for id in ended[: max(0, len(self._jobs) - REMEMBERED)]:
+            del self._jobs[id]
+        self._files.put((job.id, file))
 
     def get(self, id: str) -> Job | None:
         """A job by its id."""
@@ -76,10 +97,9 @@ class Jobs:
             return list(reversed(self._jobs.values()))
 
     def close(self) -> None:
-        """End the worker and the thread."""
+        """End the worker and the thread; what is not in the store yet stays in the folder."""
         self.worker.close()
-        with suppress(queue.Full):  # then the thread finds out by itself: every task fails
-            self._files.put_nowait(None)
+        self._files.put(None)
         self._thread.join(timeout=5)
 
     def _run(self) -> None:
@@ -88,28 +108,29 @@ class Jobs:
             try:
                 self._index(id, file)
             except (AdamergeError, OSError) as error:
-                self._set(id, state="failed", error=str(error) if isinstance(error, AdamergeError) else "disk error")
-            finally:
-                file.unlink(missing_ok=True)
-            for listener in self.listeners:
-                listener(self._jobs[id])
+                if self.worker.closed:  # the next server goes on with it
+                    return
+                words = f"disk error: {error.strerror}" if isinstance(error, OSError) else str(error)
+                self._set(id, state="failed", error=words)
+            file.unlink(missing_ok=True)
+            self._ended(self._jobs[id])
 
     def _index(self, id: str, file: Path) -> None:
-        """Move the file to where its pages say it is, and index it; take both away again if that fails."""
+        """Put the file where its pages say it is as well, and index it; take both away again if that fails."""
         name, hash = self._jobs[id].name, hash_of(file)
         kept = self.folder / name
-        if kept.exists() and hash_of(kept) != hash:
+        if not kept.exists():
+            kept.hardlink_to(file)
+        elif hash_of(kept) != hash:
             raise BadInput(f"the store holds another '{name}': give this one another name")
-        fresh = not kept.exists()
-        file.replace(kept)
         task = {"store": self.store, "source": name, "root": str(self.folder), "hash": hash, "encoder": self.encoder}
         self._set(id, state="indexing")
         try:
             answer = self.worker.do(task | {"do": "index"}, self.longest, lambda message: self._set(id, **message))
         except AdamergeError:
-            if fresh:
-                kept.unlink(missing_ok=True)
+            if kept.samefile(file) and not self.worker.closed:
                 self._forget(task)
+                kept.unlink(missing_ok=True)
             raise
         self._set(id, state="done", **answer | {"skipped": tuple(answer["skipped"])})
 

@@ -48,7 +48,7 @@ class Metrics:
         lines = []
         for name, (kind, about) in HELP.items():
             lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
-            lines += [f"{name} {now[name]:g}"] if name in now else []
+            lines += [f"{name} {now[name]}"] if name in now else []
             lines += [f"{name}{_labels(labels)} {n}" for (known, labels), n in sorted(counts.items()) if known == name]
             for (known, labels), row in sorted(times.items()):
                 lines += _histogram(name, labels, row) if known == name else []
@@ -59,9 +59,9 @@ def _histogram(name: str, labels: Labels, row: list[float]) -> Iterator[str]:
     total = 0.0
     for bound, n in zip([*map(str, BOUNDS), "+Inf"], row[:-1], strict=True):
         total += n
-        yield f"{name}_bucket{_labels((*labels, ('le', bound)))} {total:g}"
+        yield f"{name}_bucket{_labels((*labels, ('le', bound)))} {total:.0f}"
     yield f"{name}_sum{_labels(labels)} {row[-1]:.6f}"
-    yield f"{name}_count{_labels(labels)} {total:g}"
+    yield f"{name}_count{_labels(labels)} {total:.0f}"
 
 
 def _labels(labels: Labels) -> str:

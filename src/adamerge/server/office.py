@@ -20,9 +20,9 @@ class Worker:
         """Start nothing yet: `command` is run when there is something to do."""
         self.command, self.memory, self.seconds = command, memory, seconds
         self.starts = 0
+        self.closed = False
         self._process: subprocess.Popen[str] | None = None
         self._turn = threading.Lock()
-        self._closed = False
 
     @property
     def pid(self) -> int | None:
@@ -49,19 +49,21 @@ class Worker:
 
     def close(self) -> None:
         """End the process; a task it is at fails."""
-        self._closed = True
+        self.closed = True
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     def _running(self) -> "subprocess.Popen[str]":
-        if self._closed:
+        if self.closed:
             raise WorkerLost("the server is stopping")
         if self.pid is None:
             pipe = subprocess.PIPE
             command = [*self.command, str(self.memory)]
             env = {name: value for name, value in os.environ.items() if name != "ADAMERGE_TOKEN"}
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8", env=env)
+            self._process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8", env=env, start_new_session=True
+            )  # in a session of its own Ctrl-C is ours to hear, not the worker's
             self.starts += 1
         assert self._process is not None
         return self._process
@@ -95,7 +97,9 @@ class Worker:
                     continue
         if late:
             return "it took too long, and its worker was stopped"
-        return f"its worker was ended by signal {-code}" if code < 0 else f"its worker ended with exit code {code}"
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        most = f"{self.memory / 1e9:.1f} GB"
+        return f"its worker ended ({how}), most likely because the file needs more memory than the {most} it may take"
 
 
 class Alarm:

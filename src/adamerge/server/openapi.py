@@ -5,6 +5,7 @@ from typing import Any
 from adamerge.server.params import LETTERS, MOST
 
 STRING, NUMBER, WHOLE = {"type": "string"}, {"type": ["number", "null"]}, {"type": "integer"}
+MAYBE = {"type": ["integer", "null"]}  # where a database does not tell
 BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
 LINKS = {"type": "object", "additionalProperties": STRING}
 ANY = {"type": "object"}
@@ -87,7 +88,8 @@ def _given(name: str, about: str, schema: Schema, required: bool = False) -> Sch
 
 
 def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties}
+    """An object of these fields and no others, so that a test finds what is not described."""
+    return {"type": "object", "required": list(properties), "properties": properties, "additionalProperties": False}
 
 
 WHY = {
@@ -111,10 +113,27 @@ MATCH = _object(
 MATCHES = {"type": "array", "items": MATCH}
 ABOUT: Schema = {"id": STRING, "source": STRING, "number": WHOLE, "metadata": ANY, "links": LINKS, "matches": MATCHES}
 HIT = _object(**ABOUT, score=NUMBER, words={"type": "array", "items": STRING})
+STORE = _object(
+    pages=WHOLE,
+    files=WHOLE,
+    dimensions=WHOLE,
+    dtype=STRING,
+    method=STRING,
+    patches=WHOLE,
+    stored=WHOLE,
+    extra=WHOLE,
+    compression=NUMBER,
+    bytes_of_vectors=MAYBE,
+    bytes_of_the_rest=MAYBE,
+    bytes_in_all=MAYBE,
+    bytes_per_page=MAYBE,
+    encoder=STRING,
+    revision={"type": ["string", "null"]},
+)
 SCHEMAS = {
     "Error": _object(error=STRING),
     "Health": _object(status=STRING),
-    "Store": _object(pages=WHOLE, files=WHOLE, patches=WHOLE, stored=WHOLE, compression=NUMBER, method=STRING),
+    "Store": STORE | {"required": [name for name in STORE["required"] if name != "revision"]},
     "Search": _object(
         query=STRING,
         how={"enum": ["exact", "settled", "limit"]},
@@ -124,7 +143,16 @@ SCHEMAS = {
         hits={"type": "array", "items": HIT},
     ),
     "Page": _object(
-        **ABOUT, of=WHOLE, method=STRING, patches=WHOLE, stored=WHOLE, extra=WHOLE, compression=NUMBER, text=STRING
+        **ABOUT,
+        of=WHOLE,
+        method=STRING,
+        patches=WHOLE,
+        stored=WHOLE,
+        extra=WHOLE,
+        compression=NUMBER,
+        theta=NUMBER,
+        gap=NUMBER,
+        text=STRING,
     ),
     "Job": _object(
         id=STRING,

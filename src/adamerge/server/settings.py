@@ -1,5 +1,6 @@
 """How a server runs, checked before anything is opened."""
 
+import hmac
 import sys
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -49,6 +50,10 @@ class Settings:
     def title(self) -> str:
         """What people call the store: the last part of where it is, never the whole."""
         return self.store.rstrip("/").rsplit("/", 1)[-1] or "store"
+
+    def is_token(self, given: str) -> bool:
+        """Whether this is the token, in a time that does not tell how much of it is right."""
+        return bool(self.token) and hmac.compare_digest(given.encode(), self.token.encode())
 
     def answers_to(self, host: str) -> bool:
         """Whether a Host header means this server; a name of somebody else's that leads here is DNS rebinding."""

@@ -29,11 +29,11 @@ class Json(Response):
         return json.dumps(content, default=str, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def answer(found: Answer, q: str) -> dict[str, Any]:
+def answer(found: Answer, q: str, where: str = "") -> dict[str, Any]:
     """A search."""
     hits = [
         {"id": hit.id, "source": hit.source, "number": hit.number, "score": _number(hit.score)}
-        | {"metadata": _plain(hit.metadata), "words": best_words(hit.matches), "links": links(hit.id, q)}
+        | {"metadata": _plain(hit.metadata), "words": best_words(hit.matches), "links": links(hit.id, q, where)}
         | {"matches": regions(found.words, hit.matches)}
         for hit in found.found
     ]
@@ -41,7 +41,7 @@ def answer(found: Answer, q: str) -> dict[str, Any]:
     return about | {"milliseconds": round(found.milliseconds, 2), "hits": hits}
 
 
-def page(entry: Entry, q: str, words: Sequence[Asked], matches: Sequence[Match]) -> dict[str, Any]:
+def page(entry: Entry, q: str, words: Sequence[Asked], matches: Sequence[Match], where: str = "") -> dict[str, Any]:
     """A page, and where each word of a query matched on it."""
     small = entry.page
     about = {"id": entry.id, "source": entry.source, "number": entry.number, "of": entry.pages}
@@ -49,7 +49,7 @@ def page(entry: Entry, q: str, words: Sequence[Asked], matches: Sequence[Match])
     about |= {"extra": 0 if small.extra is None else len(small.extra), "compression": _number(small.compression)}
     about |= {"theta": _number(small.cut.theta), "gap": _number(small.cut.gap), "metadata": _plain(entry.metadata)}
     text = " ".join(word.text for word in entry.words)
-    return about | {"text": text, "links": links(entry.id, q), "matches": regions(words, matches)}
+    return about | {"text": text, "links": links(entry.id, q, where), "matches": regions(words, matches)}
 
 
 def job(job: Job) -> dict[str, Any]:
@@ -57,11 +57,13 @@ def job(job: Job) -> dict[str, Any]:
     return asdict(job) | {"skipped": list(job.skipped)}
 
 
-def links(id: str, q: str) -> dict[str, str]:
-    """Where a page, its picture and its inspector are."""
-    name, asked = quote(id, safe=""), f"?{urlencode({'q': q})}" if q else ""
+def links(id: str, q: str, where: str = "") -> dict[str, str]:
+    """Where a page, its picture and its inspector are; they know the search that they were found by."""
+    name = quote(id, safe="")
+    asked = urlencode({key: value for key, value in (("q", q), ("where", where)) if value})
+    asked = f"?{asked}" if asked else ""
     api = {"page": f"/page/{name}{asked}", "json": f"/api/pages/{name}{asked}", "picture": f"/picture/{name}"}
-    return api | {"inspect": f"/inspect/{name}{asked}"}
+    return api | {"inspect": f"/inspect/{name}{asked}", "hits": f"/{asked}"}
 
 
 def regions(words: Sequence[Asked], matches: Sequence[Match]) -> list[dict[str, Any]]:

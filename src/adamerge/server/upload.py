@@ -11,6 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
+from adamerge.server.jobs import ARRIVING
+
 SIGNS = {  # how files begin -> the suffixes they may have
     b"%PDF-": (".pdf",),
     b"\x89PNG\r\n\x1a\n": (".png",),
@@ -38,7 +40,7 @@ async def receive_file(request: Request, folder: Path, limit: int) -> tuple[Path
                 suffix = sniff(await given.read(HEAD))
                 name = clean(given.filename or "", suffix)
                 await given.seek(0)
-                return await _keep(given, folder / f".{token_hex(8)}.part", limit), name
+                return await _keep(given, folder / f".{token_hex(8)}.{ARRIVING}", limit), name
     except TimeoutError:
         raise HTTPException(408, f"a file has to arrive within {SECONDS} s") from None
 

@@ -6,13 +6,18 @@ It lays its own limits on before it reads anything: memory, no core files, and a
 import json
 import os
 import resource
+import signal
 import sys
+import traceback
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from adamerge.encoders import Encoder, load_encoder
@@ -47,8 +52,10 @@ def main() -> None:
     """Do tasks until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints is not an answer
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # meant for the server, which ends us
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(10)
+    waiting = tasks()
 
     def tell(message: dict[str, Any]) -> None:
         answers.write(json.dumps(message) + "\n")
@@ -56,9 +63,21 @@ def main() -> None:
 
     desk = Desk(int(sys.argv[1]))
     limit(desk.memory)
-    for line in sys.stdin:
-        task = json.loads(line)
+    for task in waiting:
         tell({"end": True} | attempt(desk, task, tell))
+
+
+def tasks() -> Iterator[dict[str, Any]]:
+    """Tasks as they come; without a server this process ends at once, since the store is another's to write then."""
+    lines: SimpleQueue[str] = SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    Thread(target=listen, daemon=True).start()
+    return (json.loads(lines.get()) for _ in count())
 
 
 def attempt(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -69,6 +88,9 @@ def attempt(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
         return {"error": said(error, task.get("root", ""))}
     except MemoryError:
         return {"error": "it needs more memory than a worker may take"}
+    except Exception as error:  # a library's own, or a mistake of ours: no reason to lose the encoder
+        traceback.print_exc()
+        return {"error": f"it could not be read ({said(error, task.get('root', ''))})"}
 
 
 def limit(memory: int) -> None:
@@ -134,7 +156,7 @@ def inspect(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
         vectors, page = encode_again(store, entry, encoder)
     texts = [task["query"]] if task["query"] else []
     queries = map(Query, texts, encoder.encode_queries(texts), encoder.query_tokens(texts)) if texts else ()
-    return {"html": look_into(vectors, entry.page.method, page, list(queries)).html}
+    return {"html": look_into(vectors, entry.page.method, page, list(queries)).to_html(task["back"])}
 
 
 @dataclass

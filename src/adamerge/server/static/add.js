@@ -1,50 +1,36 @@
-// Sends a file with a bar, and then asks how far it is until it is in the store.
+// Sends a file with a bar, and then shows how far all are until they are in the store.
 "use strict";
 {
   const form = document.getElementById("send");
-  const list = document.getElementById("jobs");
+  const jobs = document.getElementById("jobs");
   const sending = document.getElementById("sending");
   const STEP = 400; // ms between two questions
+  const open = () => jobs.querySelector(".waiting, .indexing");
+  const ended = () => new Map(Array.from(jobs.querySelectorAll(".done, .failed"), (item) => [item.dataset.job, item]));
+  let [shown, added, following] = ["", false, false];
 
-  const words = (job) => {
-    if (job.error) return job.error;
-    if (job.state === "done")
-      return `${job.added} added, ${job.unchanged} unchanged, ${job.skipped.length} skipped`;
-    return job.total ? `${job.done} of ${job.total} pages` : "waiting";
+  // Only what has ended is said aloud: a screen reader would not keep up with every page.
+  const draw = (html) => {
+    if (html === shown) return;
+    const before = ended();
+    jobs.innerHTML = shown = html; // written by the server, which escapes what is in it
+    for (const [job, item] of ended())
+      if (!before.has(job))
+        sending.textContent = ["b", ".state-word", ".hint"].map((part) => item.querySelector(part).textContent).join(" ");
   };
 
-  const made = (tag, className, text) => {
-    const element = document.createElement(tag);
-    element.className = className;
-    element.textContent = text;
-    return element;
-  };
-
-  const draw = (job) => {
-    const item = document.createElement("li");
-    item.className = `card job ${job.state}`;
-    item.dataset.job = job.id;
-    const bar = document.createElement("progress");
-    bar.max = job.total || 1;
-    bar.value = job.state === "done" ? bar.max : job.done;
-    bar.setAttribute("aria-label", `Pages of ${job.name} indexed`);
-    item.append(made("b", "", job.name), " ", made("span", "state-word", job.state), bar, made("p", "hint", words(job)));
-    for (const why of job.skipped) item.append(made("p", "hint", why));
-    const old = list.querySelector(`[data-job="${job.id}"]`);
-    if (old) old.replaceWith(item);
-    else list.prepend(item);
-    document.getElementById("none").hidden = true;
-  };
-
-  const follow = async (id) => {
-    for (;;) {
-      const answer = await fetch(`/api/index/${id}`);
-      if (!answer.ok) return;
-      const job = await answer.json();
-      draw(job);
-      if (job.state === "done" || job.state === "failed") return;
+  const follow = async () => {
+    added = true;
+    if (following) return;
+    following = true;
+    while (added || open()) {
+      added = false;
+      const answer = await fetch("/add/jobs").catch(() => null);
+      if (!answer || !answer.ok) break;
+      draw(await answer.text());
       await new Promise((wake) => setTimeout(wake, STEP));
     }
+    following = false;
   };
 
   form.addEventListener("submit", (event) => {
@@ -53,7 +39,8 @@
     request.open("POST", "/api/index");
     request.responseType = "json";
     request.upload.addEventListener("progress", (sent) => {
-      sending.textContent = `Sending: ${Math.round((100 * sent.loaded) / sent.total)} %`;
+      const text = `Sending: ${25 * Math.floor((4 * sent.loaded) / sent.total)} %`; // said aloud four times at most
+      if (sending.textContent !== text) sending.textContent = text;
     });
     request.addEventListener("loadend", () => {
       const answer = request.response;
@@ -63,10 +50,10 @@
       }
       sending.textContent = `${answer.name} has arrived.`;
       form.reset();
-      follow(answer.id);
+      follow();
     });
     request.send(new FormData(form));
   });
 
-  for (const item of list.querySelectorAll(".waiting, .indexing")) follow(item.dataset.job);
+  if (open()) follow();
 }
