@@ -1,6 +1,7 @@
 """Questions that wait are answered together."""
 
 import asyncio
+import time
 
 import anyio
 import pytest
@@ -43,3 +44,27 @@ def test_one_that_cannot_be_answered_spoils_no_other():
     *good, bad = asked_at_once([1, 2, 3, 0], answer)
     assert good == [12, 6, 4]
     assert isinstance(bad, ZeroDivisionError)
+
+
+def test_who_asks_again_at_once_is_gathered_too():
+    """An answer that is there waits for no thread: else those who wait keep threads busy with nothing to do."""
+    calls = []
+
+    def answer(many):
+        calls.append(len(many))
+        time.sleep(0.01)
+        return many
+
+    async def main():
+        free = anyio.CapacityLimiter(2)
+        together = Together(answer, lambda work: run_sync(work, limiter=free))
+
+        async def client(number):
+            for turn in range(10):
+                assert await together.ask((number, turn)) == (number, turn)
+
+        await asyncio.gather(*map(client, range(32)))
+
+    asyncio.run(main())
+    assert sum(calls) == 320
+    assert len(calls) < 80

@@ -4,6 +4,7 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
+from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any
 
 import click
@@ -56,6 +57,7 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
         app, settings.host, settings.port, log_level="warning", server_header=False, timeout_graceful_shutdown=5
     )
     socket = config.bind_socket()
+    socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, True)  # else an answer waits 40 ms for the client to ask for its rest
     socket.listen(2048)  # from now on nobody is turned away, though it takes a moment until they are answered
     port = socket.getsockname()[1]
     shown = "localhost" if is_loopback(settings.host) else settings.host

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import anyio
@@ -22,7 +23,8 @@ from adamerge.types import Found, Match
 
 T = TypeVar("T")
 Encoded = tuple[Floats, list[str]]  # vectors (q, d) of a query, and what stands behind each
-THREADS = 4  # searches at a time, or lots of them: the kernel takes every core for each
+THREADS = 4  # what is asked of the store at a time, but searches
+SEARCHES = 2  # lots of searches at a time: more threads would make lots smaller, and the kernel takes every core
 KNOWN = 512  # queries whose vectors are kept
 FRESH = 5.0  # seconds that the numbers of the store may be old
 
@@ -47,16 +49,16 @@ class Library:
         self.store: Store = open_named(where, encoder=self.encoder, **options)
         self._encoding = threading.Lock()  # an encoder's attention is captured by one thread at a time
         self._encoded: dict[str, Encoded] = {}  # oldest first
-        self._together = Together(self.search_all, self.aside)
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._together = Together(self.search_all, partial(self.aside, threads=SEARCHES))
+        self._limiters: dict[int, anyio.CapacityLimiter] = {}
         self._facts: tuple[float, dict[str, Any]] = (-FRESH, {})
         if self.encoder is not None:  # the first search reads the vectors: let nobody wait for it
             self.search_all([Question("first", 1)])
 
-    async def aside(self, work: Callable[[], T]) -> T:
-        """Do something in a thread of our own, so that neither uploads nor pictures wait for searches."""
-        self._limiter = self._limiter or anyio.CapacityLimiter(THREADS)
-        return await run_sync(work, limiter=self._limiter)
+    async def aside(self, work: Callable[[], T], threads: int = THREADS) -> T:
+        """Do something in one of so many threads, so that neither uploads nor pages wait for searches."""
+        limiter = self._limiters.setdefault(threads, anyio.CapacityLimiter(threads))
+        return await run_sync(work, limiter=limiter)
 
     async def search(self, asked: Question) -> Answer:
         """The best pages for a question, which may be answered together with others."""

@@ -21,13 +21,16 @@ class Together(Generic[Q, A]):
         """Answer many questions by `answer`; `aside` runs something in a thread, once one is free."""
         self._answer, self._aside = answer, aside
         self._waiting: deque[tuple[Q, Future[A]]] = deque()
+        self._works: set[asyncio.Future[None]] = set()  # asyncio itself forgets what nobody holds
 
     async def ask(self, question: Q) -> A:
         """The answer to a question, or its error."""
         answer: Future[A] = Future()
         self._waiting.append((question, answer))
-        await self._aside(self._work)  # the thread of another may have taken it by then
-        return await asyncio.wrap_future(answer)
+        work = asyncio.ensure_future(self._aside(self._work))
+        self._works.add(work)
+        work.add_done_callback(self._works.discard)
+        return await asyncio.wrap_future(answer)  # which the thread of another may have found before ours is free
 
     def _work(self) -> None:
         """Answer what waits, if anything still does."""
