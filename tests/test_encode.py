@@ -19,12 +19,12 @@ LINES = Path(__file__).with_name("test_encode.py").read_text().splitlines()
 
 @pytest.fixture(scope="module")
 def long_pdf(tmp_path_factory):
-    """300 pages, five lines of this file on each."""
+    """300 small pages, three lines of this file on each."""
     path = tmp_path_factory.mktemp("pdf") / "long.pdf"
-    canvas = Canvas(str(path))
+    canvas = Canvas(str(path), pagesize=(595, 80))
     for i in range(300):
-        for j in range(5):
-            canvas.drawString(40, 800 - 20 * j, f"{i} " + LINES[(7 * i + j) % len(LINES)][:80])
+        for j in range(3):
+            canvas.drawString(40, 60 - 20 * j, f"{i} " + LINES[(7 * i + j) % len(LINES)][:80])
         canvas.showPage()
     canvas.save()
     return path
