@@ -45,12 +45,28 @@ def entries(pages: int) -> Iterator[am.Entry]:
         yield am.Entry(small, "book.pdf", number, pages, words=page.words, thumbnail=picture)
 
 
+def phrase(number: int) -> str:
+    """A query that nobody has asked before."""
+    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 3, 5, 7)) + f" {number}"
+
+
+def gathered(store: am.Store, many: int = 16, count: int = 64) -> None:
+    """What answering together is worth: a search alone, and one of many at a time."""
+    store.search("first")  # reads the vectors
+    took = []
+    for size in (1, many):
+        texts, start = [phrase(10_000 * size + i) for i in range(count)], time.perf_counter()
+        for i in range(0, count, size):
+            store.search_all(texts[i : i + size])
+        took.append(1e3 * (time.perf_counter() - start) / count)
+    print(f"a search alone {took[0]:.1f} ms, one of {many} {took[1]:.1f} ms: {took[0] / took[1]:.1f} times\n")
+
+
 def ask(port: int, until: float, numbers: Iterator[int], times: list[float], answers: Counter[int]) -> None:
     """One client: a search after the other on one connection, until the time is over."""
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     while time.perf_counter() < until:
-        number = next(numbers)
-        text = " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 3, 5, 7)) + f" {number}"
+        text = phrase(next(numbers))
         start = time.perf_counter()
         line.request("GET", f"/api/search?q={quote(text)}")
         answer = line.getresponse()
@@ -114,6 +130,7 @@ def main() -> None:
             store.add(entries(given.pages))
             facts = store.facts()
             print(f"{facts['pages']:,} pages, {facts['stored']:,} vectors, {facts['bytes in all'] / 1e6:.0f} MB")
+            gathered(store)
         command = [sys.executable, "-m", "adamerge", "serve", str(Path(folder, "pages.store")), "--port", "0"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
