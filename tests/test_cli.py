@@ -187,7 +187,7 @@ def test_debug_shows_where_an_error_came_from(tmp_path):
         result = run(*words)
         assert result.returncode == 1
         assert "Traceback" in result.stderr
-        assert "BadFile" in result.stderr
+        assert "NotFound" in result.stderr
 
 
 def test_out_must_not_lie_inside_in(source):

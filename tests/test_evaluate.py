@@ -21,7 +21,7 @@ from test_cli import run as cli
 
 import adamerge as am
 from adamerge.compress.names import METHODS
-from adamerge.errors import BadFile, Damaged, Mixture
+from adamerge.errors import BadFile, Damaged, Mismatch
 from adamerge.evaluate import books, catalogue, controls, experiment, results
 from adamerge.evaluate.encoded import Choice
 from adamerge.evaluate.run import Folders, cells, prepare, run, run_cell
@@ -146,7 +146,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
     found, want = by_method(tmp_path), by_method(here)
     assert there < set(found) == set(want)
     assert all(replace(found[m], ms=0) == replace(want[m], ms=0) for m in want)
-    assert not list(tmp_path.glob("results/**/*.tmp"))
+    assert not list(tmp_path.glob("results/**/.*.tmp"))
 
 
 HALVES = """
@@ -201,7 +201,7 @@ def test_vectors_of_another_book_are_refused(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
     pdf = manual.make(tmp_path / "manual.pdf", pages=20)
     books.write(books.build(pdf, "manual"), pdf, tmp_path / "data" / "manual")
-    with pytest.raises(Mixture, match="choose another folder for vectors"):
+    with pytest.raises(Mismatch, match="choose another folder for vectors"):
         list(run(experiment.read(here / "plan.toml"), replace(folders(tmp_path), results=tmp_path / "new")))
 
 
@@ -384,10 +384,10 @@ def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
     assert not cells(plan, folders(tmp_path))
     assert not cells(fewer, other)
     for mixed in (replace(other, results=tmp_path / "new"), other):  # vectors, and cells
-        with pytest.raises(Mixture, match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder"):
+        with pytest.raises(Mismatch, match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder"):
             next(run(plan, mixed))
     weights = next(checkpoint.glob("*.safetensors"))
     weights.write_bytes(weights.read_bytes())  # saved again
     for mixed in (replace(other, results=tmp_path / "new"), other):
-        with pytest.raises(Mixture, match=r"with weights local \w+, now they are local \w+: choose another folder"):
+        with pytest.raises(Mismatch, match=r"with weights local \w+, now they are local \w+: choose another folder"):
             next(run(fewer, mixed))

@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch
 
 import adamerge as am
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import BadFile, BadInput, NotFound
 
 RNG = np.random.default_rng(0)
 PAGES = [RNG.normal(size=(n, 4)).astype(np.float16) for n in (3, 1, 5)]
@@ -177,7 +177,7 @@ def test_a_file_that_is_not_pages_is_refused_by_name(tmp_path, name):
 
 
 def test_nothing_there_is_said_at_once(tmp_path):
-    with pytest.raises(BadFile, match="does not exist"):
+    with pytest.raises(NotFound, match="does not exist"):
         am.read_vectors(tmp_path / "nowhere")
     with pytest.raises(BadFile, match=r"holds no vectors: no manifest\.json, and no file of \.arrow"):
         list(am.read_vectors(tmp_path))

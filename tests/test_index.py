@@ -16,7 +16,7 @@ from light import Light, write_pdf
 from PIL import Image
 
 import adamerge as am
-from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.errors import BadFile, BadInput, Locked, Mismatch
 from adamerge.store.index import default_method, hash_of
 from adamerge.store.metadata import read_metadata
 
@@ -92,7 +92,7 @@ def test_another_folder_is_added_and_takes_nobodys_place(store, folder, tmp_path
     assert index(store, tmp_path / "more") == {"z.pdf#1": "added"}
     assert len(store) == 6
     write_pdf(tmp_path / "more" / "a.pdf", ["another file of that name"])
-    with pytest.raises(Mixture, match=r"holds another 'a.pdf', of .*docs"):
+    with pytest.raises(Mismatch, match=r"holds another 'a.pdf', of .*docs"):
         index(store, tmp_path / "more")
 
 
@@ -180,7 +180,7 @@ def test_metadata_that_no_store_takes_are_refused_before_anything_is_encoded(sto
     index(store, folder, metadata={"a.pdf": {"year": 2020}})
     write_pdf(folder / "c.pdf", ["new"])
     for metadata, words in [({"year": "x"}, "is int on other pages"), ({"words": 3}, "is a column of the store")]:
-        with pytest.raises((Mixture, BadInput), match=words):
+        with pytest.raises((Mismatch, BadInput), match=words):
             index(store, folder, encoder="light", metadata={"c.pdf": metadata})
 
 
@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_read_for_a_while_keeps_its_pages(store, folder):
 
 def test_a_second_writer_is_told_before_anything_is_encoded(store, folder):
     store.begin()
-    with am.open_store(store.path) as other, pytest.raises(Mixture, match="another process is writing"):
+    with am.open_store(store.path) as other, pytest.raises(Locked, match="another process is writing"):
         index(other, folder, encoder="no-such-encoder")
 
 
@@ -239,14 +239,14 @@ def test_pages_that_cannot_be_encoded_are_told_and_the_rest_is_there(store, fold
 
 def test_another_method_or_encoder_is_refused_before_anything_is_encoded(store, folder):
     index(store, folder)
-    with pytest.raises(Mixture, match=f"pages of light .* {METHOD}, not of identity"):
+    with pytest.raises(Mismatch, match=f"pages of light .* {METHOD}, not of identity"):
         index(store, folder, method="identity")
-    with pytest.raises(Mixture, match="its name is light, not other"):
+    with pytest.raises(Mismatch, match="its name is light, not other"):
         index(store, folder, encoder="other")
     write_pdf(folder / "c.pdf", ["new"])
-    with pytest.raises(Mixture, match="its revision is 1, not 2"):
+    with pytest.raises(Mismatch, match="its revision is 1, not 2"):
         index(store, folder, encoder=Light("2"))
-    with pytest.raises(Mixture, match="its dpi is 150, not 80"):
+    with pytest.raises(Mismatch, match="its dpi is 150, not 80"):
         index(store, folder, dpi=80)
     assert len(store) == 5
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adamerge as am
-from adamerge.errors import BadFile, BadInput, Damaged, Mixture
+from adamerge.errors import BadFile, BadInput, Damaged, Locked, NotFound, StoreUnavailable
 from adamerge.store import is_store, lance, parse_bytes
 
 D = 16
@@ -124,14 +124,14 @@ def test_compaction_leaves_one_version_and_no_page_behind(path):
 def test_there_is_one_writer_at_a_time(path):
     with am.open_store(path) as first, am.open_store(path) as second:
         first.add(a_page(0))
-        with pytest.raises(Mixture, match="another process is writing"):
+        with pytest.raises(Locked, match="another process is writing"):
             second.add(a_page(1))
     with am.open_store(path) as third:
         third.add(a_page(1))
 
 
 def test_nothing_is_made_by_looking(tmp_path):
-    with am.open_store(tmp_path / "nowhere") as store, pytest.raises(BadFile, match="holds no pages yet"):
+    with am.open_store(tmp_path / "nowhere") as store, pytest.raises(NotFound, match="holds no pages yet"):
         store.search(a_query())
     assert not (tmp_path / "nowhere").exists()
 
@@ -142,7 +142,7 @@ def test_a_store_in_the_place_of_another_is_not_taken_for_it(path):
         reader.search(query)
         shutil.rmtree(path)
         assert len(reader) == 0
-        with pytest.raises(BadFile, match="holds no pages yet"):
+        with pytest.raises(NotFound, match="holds no pages yet"):
             reader.search(query)
         with am.open_store(path) as other:
             other.add(a_page(i, seed=99) for i in range(600))
@@ -303,7 +303,7 @@ def test_a_store_whose_folder_is_gone_lets_go_of_its_lock(path):
     store = am.open_store(path)
     store.add(a_page(0))
     shutil.rmtree(path)
-    with pytest.raises(BadFile):
+    with pytest.raises(StoreUnavailable, match="could not be written"):
         store.close()
     with am.open_store(path) as again:
         again.add(a_page(1))

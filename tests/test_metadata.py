@@ -8,7 +8,7 @@ import pytest
 from stores import D, a_query, an_entry
 
 import adamerge as am
-from adamerge.errors import BadInput, Mixture
+from adamerge.errors import BadInput, Mismatch
 
 FILTERS = {
     "year >= 2003": lambda i, m: m["year"] >= 2003,
@@ -90,7 +90,7 @@ def test_metadata_may_come_later_and_be_set_for_a_whole_file(store):
 )
 def test_metadata_that_no_filter_could_use_is_refused(store, metadata, words):
     store.add(an_entry(0, metadata={"year": 2020}))
-    with pytest.raises((BadInput, Mixture), match=words):
+    with pytest.raises((BadInput, Mismatch), match=words):
         store.add(an_entry(1, metadata=metadata))
     assert len(store) == 1
 

@@ -12,7 +12,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from adamerge import pages
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import BadFile, BadInput, NotFound
 from adamerge.pages import count_pages, read_pages
 
 
@@ -208,7 +208,7 @@ def test_what_is_not_there_is_said(tmp_path):
         tmp_path / "notes.txt": "is none of .jpeg",
         tmp_path: "holds no pages",
     }.items():
-        with pytest.raises(BadFile, match=words):
+        with pytest.raises((BadFile, NotFound), match=words):
             list(read_pages([path]))
 
 

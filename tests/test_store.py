@@ -7,7 +7,7 @@ import pytest
 from stores import ENCODER, D, a_page, a_query, an_entry
 
 import adamerge as am
-from adamerge.errors import BadFile, BadInput, BadShape, Mixture
+from adamerge.errors import BadInput, BadShape, Mismatch, NotFound
 from adamerge.types import Word
 
 
@@ -142,16 +142,16 @@ def test_deleted_pages_are_not_found(store):
 
 def test_a_mixture_is_refused_in_words(opened, store):
     store.add(a_page(0))
-    with pytest.raises(Mixture, match=r"compressed by identity, the pages of the store by sem-cluster:m=2"):
+    with pytest.raises(Mismatch, match=r"compressed by identity, the pages of the store by sem-cluster:m=2"):
         store.add(a_page(1, method="identity"))
     wide = am.compress(np.ones((4, D + 1)) * np.arange(1, 5)[:, None], method="sem-cluster:m=2")
-    with pytest.raises(Mixture, match="9 dimensions, the store 8"):
+    with pytest.raises(Mismatch, match="9 dimensions, the store 8"):
         store.add(am.Compressed(wide.vectors, wide.groups, method=wide.method, id="wide"))
-    with pytest.raises(Mixture, match="its revision is 1, not 2"):
+    with pytest.raises(Mismatch, match="its revision is 1, not 2"):
         opened(encoder=ENCODER | {"revision": "2"})
-    with pytest.raises(Mixture, match="its name is test, not other"):
+    with pytest.raises(Mismatch, match="its name is test, not other"):
         opened(encoder={"name": "other"})
-    with pytest.raises(Mixture, match="keeps vectors as float16, not float32"):
+    with pytest.raises(Mismatch, match="keeps vectors as float16, not float32"):
         opened(dtype="float32")
     with pytest.raises(BadInput, match="got 'float8'"):
         opened(dtype="float8")
@@ -244,7 +244,7 @@ def test_a_store_that_was_opened_first_sees_what_another_has_made(opened):
         assert reader.columns() == {"year": "int", "language": "text"}
         assert {hit.id for hit in reader.search(a_query(), where="year = 2020")} == {"p0"}
         assert reader.get(["p1"])[0].metadata == {"language": "en"}
-        with pytest.raises(Mixture, match="is int on other pages"):
+        with pytest.raises(Mismatch, match="is int on other pages"):
             reader.add(an_entry(2, metadata={"year": "x"}))
         reader.add(an_entry(2, metadata={"title": "T"}))
     with opened() as again:
@@ -269,7 +269,7 @@ def test_a_bare_page_belongs_to_the_file_that_its_id_names(store):
 def test_a_store_without_pages_says_so(store):
     assert len(store) == 0
     assert store.sources() == {}
-    with pytest.raises(BadFile, match="holds no pages yet"):
+    with pytest.raises(NotFound, match="holds no pages yet"):
         store.search(a_query())
 
 

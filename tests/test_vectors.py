@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adamerge as am
-from adamerge.errors import BadFile, BadInput, Damaged, Mixture
+from adamerge import files
+from adamerge.errors import BadFile, BadInput, Damaged, Locked, Mismatch, TooNew
 from adamerge.vectors import Writer, open_shards, shards
 
 
@@ -107,7 +108,7 @@ def test_ctrl_c_in_the_middle_of_the_first_shard_leaves_nothing(tmp_path, monkey
             raise KeyboardInterrupt
         os.replace(temporary, path)
 
-    monkeypatch.setattr(shards, "settle", interrupted)
+    monkeypatch.setattr(files, "rename", interrupted)
     with pytest.raises(KeyboardInterrupt):
         am.write_vectors(tmp_path / "v", [random_page(4)])
     assert not (tmp_path / "v").exists()
@@ -175,15 +176,15 @@ def test_a_half_written_file_of_a_killed_run_is_cleared_away(tmp_path, small_sha
     pages = [random_page(20, id=str(i)) for i in range(6)]
     with pytest.raises(ZeroDivisionError):
         am.write_vectors(tmp_path / "v", (p if i < 4 else 1 / 0 for i, p in enumerate(pages)))
-    (tmp_path / "v" / "shard-00002.tmp").write_bytes(b"half a sh")
+    (tmp_path / "v" / ".shard-00002.safetensors.0.tmp").write_bytes(b"half a sh")
     am.write_vectors(tmp_path / "v", pages)
-    assert not list((tmp_path / "v").glob("*.tmp"))
+    assert not list((tmp_path / "v").glob(".*.tmp"))
     assert [p.id for p in am.read_vectors(tmp_path / "v")] == list("012345")
 
 
 def test_a_run_killed_before_its_first_manifest_goes_on(tmp_path):
     (tmp_path / "v").mkdir()
-    (tmp_path / "v" / "manifest.tmp").write_text("{")
+    (tmp_path / "v" / ".manifest.json.0.tmp").write_text("{")
     assert am.write_vectors(tmp_path / "v", [random_page(4)]) == 1
 
 
@@ -196,9 +197,9 @@ def test_a_file_of_somebody_elses_is_not_cleared_away(tmp_path):
 
 def test_other_pages_are_not_taken_for_those_on_disk(tmp_path):
     am.write_vectors(tmp_path / "v", [random_page(4, id=f"p{i}") for i in (1, 2)])
-    with pytest.raises(Mixture, match="holds page 'p1' where there is 'p7' now"):
+    with pytest.raises(Mismatch, match="holds page 'p1' where there is 'p7' now"):
         am.write_vectors(tmp_path / "v", [random_page(4, id=f"p{i}") for i in (7, 8, 9)])
-    with pytest.raises(Mixture, match="holds page 'p2' where there is nothing now"):
+    with pytest.raises(Mismatch, match="holds page 'p2' where there is nothing now"):
         am.write_vectors(tmp_path / "v", [random_page(4, id="p1")])
     assert am.write_vectors(tmp_path / "v", [random_page(4, id=f"p{i}") for i in (1, 2, 3)]) == 3
     assert [p.id for p in am.read_vectors(tmp_path / "v")] == ["p1", "p2", "p3"]
@@ -210,7 +211,7 @@ def test_compressed_pages_are_written_as_they_come(tmp_path):
     assert [p.method for p in am.read_compressed(tmp_path / "v")] == ["docpruner:k=0"] * 3
     mixed = [am.compress(pages[0], method="identity"), am.compress(pages[1])]
     with pytest.raises(
-        Mixture, match=r"page '1' was made by adamerge:k=-0\.25,c_min=0\.7, the folder is for pages made by id"
+        Mismatch, match=r"page '1' was made by adamerge:k=-0\.25,c_min=0\.7, the folder is for pages made by id"
     ):
         am.write_vectors(tmp_path / "w", mixed)
 
@@ -259,8 +260,8 @@ def test_a_missing_shard_is_refused_by_name(folder):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ('{"version": 2, "colour": "blue"}', BadFile, "has format 2; this adamerge reads up to 1"),
-        ('{"version": "new"}', BadFile, "has format new"),
+        ('{"version": 2, "colour": "blue"}', TooNew, "has format 2; this adamerge reads up to 1"),
+        ('{"version": "new"}', TooNew, "has format new"),
         ("{", Damaged, "manifest.json cannot be read"),
         ("[]", Damaged, "manifest.json cannot be read"),
         ('{"version": 1, "colour": "blue"}', Damaged, "unexpected keyword argument 'colour'"),
@@ -282,12 +283,12 @@ def test_a_manifest_that_cannot_be_understood_is_refused(folder, text, error, wo
 
 def test_a_folder_refuses_pages_made_otherwise(folder):
     with pytest.raises(
-        Mixture, match=r"holds pages of no named encoder \+ no compression in float16; cannot mix in col"
+        Mismatch, match=r"holds pages of no named encoder \+ no compression in float16; cannot mix in col"
     ):
         am.write_vectors(folder, [random_page(4)], encoder={"name": "colqwen2.5"})
-    with pytest.raises(Mixture, match="in float32"):
+    with pytest.raises(Mismatch, match="in float32"):
         am.write_vectors(folder, [random_page(4)], dtype="float32")
-    with pytest.raises(Mixture, match=r"cannot mix in .* adamerge:k=0"):
+    with pytest.raises(Mismatch, match=r"cannot mix in .* adamerge:k=0"):
         Writer(folder, method="adamerge:k=0,c_min=0.7")
 
 
@@ -303,7 +304,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
 def test_two_writers_do_not_share_a_folder(tmp_path):
     with Writer(tmp_path / "v") as out:
         out.add(random_page(4))
-        with pytest.raises(Mixture, match="another process is writing to"):
+        with pytest.raises(Locked, match="another process is writing to"):
             Writer(tmp_path / "v")
     assert len(list(am.read_vectors(tmp_path / "v"))) == 1
 
@@ -318,15 +319,15 @@ def test_compressed_and_original_pages_are_not_confused(folder, tmp_path):
 
 
 def test_a_mixture_of_pages_with_and_without_attention_is_refused(tmp_path):
-    with pytest.raises(Mixture, match="page 'a' has attention and page 'b' has not"):
+    with pytest.raises(Mismatch, match="page 'a' has attention and page 'b' has not"):
         am.write_vectors(tmp_path / "v", [random_page(4, id="a"), am.MultiVector(np.eye(16), id="b")])
     assert not (tmp_path / "v").exists()
 
 
 def test_pages_of_other_dimensions_are_refused(tmp_path, folder):
-    with pytest.raises(Mixture, match="page 'b' has 8 dimensions, the pages before it 16"):
+    with pytest.raises(Mismatch, match="page 'b' has 8 dimensions, the pages before it 16"):
         am.write_vectors(tmp_path / "w", [random_page(4, 16), random_page(4, 8, id="b")])
-    with pytest.raises(Mixture, match="page 'x' has 8 dimensions"), Writer(folder) as out:
+    with pytest.raises(Mismatch, match="page 'x' has 8 dimensions"), Writer(folder) as out:
         out.add(random_page(4, 8, id="x"))
     assert len(list(am.read_vectors(folder))) == 4
 

@@ -1,18 +1,27 @@
-"""Every error adamerge raises on purpose. Each also is the built-in error a caller would expect.
+"""Every error adamerge raises on purpose: the class says what happened, the text says what to do.
 
 AdamergeError
-├── BadInput            a page, an array or an option no method can work on      (ValueError)
+├── BadInput            a page, an array or an option that makes no sense        (ValueError)
 │   ├── BadShape        an array of the wrong rank or length
 │   └── BadDtype        an array of something that is not real numbers           (TypeError)
-├── UnknownName         no such method or option                                 (LookupError)
+├── UnknownName         no such method, encoder or option                        (LookupError)
+├── NotFound            a file, a page or a store that is not there              (LookupError)
 ├── MissingExtra        an optional dependency is not installed                  (ImportError)
 ├── TooLarge            a page that would not fit in memory                      (MemoryError)
-├── BadFile             a file or folder that cannot be read as vectors          (ValueError)
-│   └── Damaged         a shard or manifest that was whole once
-├── Mixture             pages of one kind offered to a folder of another         (ValueError)
+├── BadFile             somebody's file or folder that cannot be read            (ValueError)
+├── Damaged             what adamerge wrote is no longer whole                   (ValueError)
+├── TooNew              what a later version of adamerge wrote                   (ValueError)
+├── Mismatch            pages of one kind offered to a place of another          (ValueError)
+├── Locked              another process is writing there                         (RuntimeError)
+├── StoreUnavailable    a store that cannot be reached or written now            (RuntimeError)
+├── Busy                too much is asked for at once                            (RuntimeError)
 ├── PageFailed          a method of somebody else's failed on a page             (RuntimeError)
 └── WorkerLost          a worker of the server ended before its task was done    (RuntimeError)
+
+Each also is the built-in error that a caller would expect. `outcome(error)` gives its HTTP status and exit code.
 """
+
+from typing import NamedTuple
 
 
 class AdamergeError(Exception):
@@ -20,7 +29,7 @@ class AdamergeError(Exception):
 
 
 class BadInput(AdamergeError, ValueError):
-    """A page, an array or an option that no method can work on."""
+    """A page, an array or an option that makes no sense."""
 
 
 class BadShape(BadInput):
@@ -32,7 +41,11 @@ class BadDtype(BadInput, TypeError):
 
 
 class UnknownName(AdamergeError, LookupError):
-    """No such method or option."""
+    """No such method, encoder or option."""
+
+
+class NotFound(AdamergeError, LookupError):
+    """A file, a page or a store that is not there."""
 
 
 class MissingExtra(AdamergeError, ImportError):
@@ -44,15 +57,31 @@ class TooLarge(AdamergeError, MemoryError):
 
 
 class BadFile(AdamergeError, ValueError):
-    """A file or folder that cannot be read as vectors."""
+    """Somebody's file or folder that cannot be read."""
 
 
-class Damaged(BadFile):
-    """A shard or manifest that was whole once."""
+class Damaged(AdamergeError, ValueError):
+    """What adamerge wrote is no longer whole."""
 
 
-class Mixture(AdamergeError, ValueError):
-    """Pages of one kind offered to a folder of another."""
+class TooNew(AdamergeError, ValueError):
+    """What a later version of adamerge wrote."""
+
+
+class Mismatch(AdamergeError, ValueError):
+    """Pages of one kind offered to a place of another."""
+
+
+class Locked(AdamergeError, RuntimeError):
+    """Another process is writing there."""
+
+
+class StoreUnavailable(AdamergeError, RuntimeError):
+    """A store that cannot be reached or written now: a server that is away, a full disk, a folder that was moved."""
+
+
+class Busy(AdamergeError, RuntimeError):
+    """Too much is asked for at once."""
 
 
 class PageFailed(AdamergeError, RuntimeError):
@@ -61,6 +90,40 @@ class PageFailed(AdamergeError, RuntimeError):
 
 class WorkerLost(AdamergeError, RuntimeError):
     """A worker of the server ended, or was ended, before its task was done."""
+
+
+class Outcome(NamedTuple):
+    """What an error means to a program: the HTTP status of the server, the exit code of the command line."""
+
+    status: int
+    exit_code: int
+
+
+TRY_AGAIN = 75  # EX_TEMPFAIL of sysexits.h: the same command may work later
+OUTCOMES = {
+    AdamergeError: Outcome(500, 1),
+    BadInput: Outcome(400, 1),
+    UnknownName: Outcome(400, 1),
+    NotFound: Outcome(404, 1),
+    BadFile: Outcome(422, 1),
+    TooLarge: Outcome(422, 1),
+    Mismatch: Outcome(409, 1),
+    MissingExtra: Outcome(501, 1),
+    Damaged: Outcome(503, 1),
+    TooNew: Outcome(503, 1),
+    Locked: Outcome(503, TRY_AGAIN),
+    StoreUnavailable: Outcome(503, TRY_AGAIN),
+    Busy: Outcome(503, TRY_AGAIN),
+    WorkerLost: Outcome(503, TRY_AGAIN),
+}
+
+
+def outcome(error: BaseException) -> Outcome:
+    """The outcome of an error: that of the nearest class above it in the tree."""
+    for kind in type(error).__mro__:
+        if kind in OUTCOMES:
+            return OUTCOMES[kind]
+    return OUTCOMES[AdamergeError]
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:

@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from adamerge.errors import AdamergeError, BadFile, BadInput, missing_extra
+from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound, missing_extra
 from adamerge.types import Box, Page, Word
 
 IMAGES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"}
@@ -88,7 +88,7 @@ def _find(given: str) -> list[tuple[Path, str]]:
         fixed = takewhile(lambda part: not has_magic(part), path.parts)
         root, files = Path(*fixed), sorted(map(Path, glob(given, recursive=True)))
     else:
-        raise BadFile(f"{path} does not exist")
+        raise NotFound(f"{path} does not exist")
     pages = [file for file in files if file.suffix.lower() in SUFFIXES and file.is_file()]
     if not pages:
         raise BadFile(f"{path} holds no pages: no file of {', '.join(sorted(SUFFIXES))}")

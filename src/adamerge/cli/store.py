@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from adamerge.cli.common import encoder_options, listed, max_visual_tokens, on_device, progress
-from adamerge.errors import AdamergeError, BadFile, BadInput
+from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
 from adamerge.store import Store, is_store, open_named
@@ -214,5 +214,5 @@ def copy(source: str, target: str, dtype: str | None) -> None:
 def existing(where: str, **options: Any) -> Store:
     """A store that is there; a name that is wrong must not look like a store without pages."""
     if not is_store(where):
-        raise BadFile(f"there is no store at {where}: adamerge index makes one")
+        raise NotFound(f"there is no store at {where}: adamerge index makes one")
     return open_named(where, **options)

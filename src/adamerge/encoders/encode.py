@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile
+from adamerge.files import fingerprint
 from adamerge.pages import DPI, Report, find_files, read_pages
 from adamerge.types import MultiVector, Page
-from adamerge.vectors import Writer, fingerprint
+from adamerge.vectors import Writer
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ def encode_files(
     A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
     never stopped; but for pages that the encoder refused, which are tried again.
     """
-    source = fingerprint(*(path for path, _ in find_files(paths)))
+    source = fingerprint(*((name, path) for path, name in find_files(paths)))
 
     def pages(done: Container[str]) -> Iterator[Page]:
         return read_pages(paths, dpi, skip_bad, done)

@@ -13,13 +13,13 @@ from shutil import copyfile
 from typing import Any
 from zlib import crc32
 
+from adamerge import files
 from adamerge.errors import BadFile
 from adamerge.evaluate import book_index, book_pages
 from adamerge.evaluate.book_index import Entry
 from adamerge.evaluate.datasets import Dataset
 from adamerge.pages import read_pages
 from adamerge.types import Page
-from adamerge.vectors.manifest import settle
 
 NAME = "dataset.json"
 QUERIES = 300  # of one book: a long index would outweigh the others
@@ -84,14 +84,11 @@ def build(pdf: Path, name: str, most: int = QUERIES) -> Book:
 
 
 def write(book: Book, pdf: Path, folder: Path) -> None:
-    """Write a book's folder: the PDF, then dataset.json, each under a temporary name first."""
+    """Write a book's folder: the PDF, then dataset.json."""
     folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / "pdf.tmp"
-    copyfile(pdf, temporary)
-    settle(temporary, folder / book.pdf)
-    temporary = folder / "dataset.tmp"
-    temporary.write_text(json.dumps(asdict(book), indent=1, ensure_ascii=False) + "\n")
-    settle(temporary, folder / NAME)
+    with files.replacing(folder / book.pdf) as temporary:
+        copyfile(pdf, temporary)
+    files.write(folder / NAME, json.dumps(asdict(book), indent=1, ensure_ascii=False) + "\n")
 
 
 def read(folder: Path) -> Dataset:

@@ -5,7 +5,7 @@ from os.path import abspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adamerge.errors import BadFile, UnknownName
+from adamerge.errors import NotFound, UnknownName
 from adamerge.evaluate import archive, books, folders, vidore
 from adamerge.evaluate.datasets import Dataset
 
@@ -48,7 +48,7 @@ def build_book(given: str, data: Path, most: int = books.QUERIES) -> books.Book:
             f"no book '{given}'; choose from {', '.join([*archive.BOOKS, *archive.SUITES])}, or give a PDF"
         )
     if not pdf.exists():
-        raise BadFile(f"{pdf} does not exist")
+        raise NotFound(f"{pdf} does not exist")
     return _build(pdf, data, most)
 
 

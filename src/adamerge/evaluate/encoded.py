@@ -10,7 +10,7 @@ from zlib import crc32
 
 from adamerge.encoders import ENCODERS, load_encoder
 from adamerge.encoders.encode import encode_pages
-from adamerge.errors import BadFile, Mixture
+from adamerge.errors import BadFile, Mismatch
 from adamerge.evaluate.datasets import Dataset
 from adamerge.types import MultiVector
 from adamerge.vectors import Writer, open_shards
@@ -57,11 +57,11 @@ class Choice:
         """Refuse what the same name made with other options or weights; `made` has the two, if they are known."""
         there = made.get("options") or {}
         if there != dict(self.options):
-            raise Mixture(
+            raise Mismatch(
                 f"{where} was made by {self.name} with options {there}, not {dict(self.options)}: choose another folder"
             )
         if (now := self.weights()) not in (None, made.get("weights")):
-            raise Mixture(
+            raise Mismatch(
                 f"{where} was made by {self.name} with weights {made.get('weights')}, now they are {now}: "
                 f"choose another folder"
             )
@@ -112,7 +112,7 @@ def _is_done(folder: Path, source: str, choice: Choice) -> bool:
         return False
     manifest = read_manifest(folder)
     if manifest.source != source or manifest.encoder.get("name") != choice.name:
-        raise Mixture(
+        raise Mismatch(
             f"{folder} holds {manifest}, not {choice.name} of source {source}: choose another folder for vectors"
         )
     choice.check(manifest.encoder, folder)

@@ -14,8 +14,8 @@ from typing import Any
 
 from adamerge.errors import BadFile, missing_extra
 from adamerge.evaluate.datasets import Dataset
+from adamerge.files import fingerprint
 from adamerge.types import Page
-from adamerge.vectors import fingerprint
 
 PARTS = ("corpus", "queries", "qrels")
 PAGE_ID = ("corpus-id", "_id", "id")
@@ -56,7 +56,7 @@ def _beir(folder: Path, name: str, prefix: str, languages: Sequence[str]) -> Dat
     ids = tuple(str(row[key]) for row in _rows(corpus, [key]))
     texts = {id: text for id, text in texts.items() if id in judged}  # nobody has judged the others
     words = _texts(corpus, key)
-    return Dataset(name, ids, texts, judged, _reader(corpus, key), words, fingerprint(*corpus))
+    return Dataset(name, ids, texts, judged, _reader(corpus, key), words, _fingerprint(corpus))
 
 
 def _asked(files: Sequence[Path], languages: Sequence[str]) -> dict[str, str]:
@@ -90,7 +90,11 @@ def _flat(folder: Path, name: str) -> Dataset:
             query = numbers.setdefault(str(row["query"]), f"q{len(numbers):05d}")
             judged.setdefault(query, {})[str(row[key])] = 1
     queries = {id: text for text, id in numbers.items()}
-    return Dataset(name, tuple(pages), queries, judged, _reader(files, key), dict, fingerprint(*files))
+    return Dataset(name, tuple(pages), queries, judged, _reader(files, key), dict, _fingerprint(files))
+
+
+def _fingerprint(files: Sequence[Path]) -> str:
+    return fingerprint(*((file.name, file) for file in files))
 
 
 def _joined(name: str, parts: Sequence[Dataset], prefixes: Sequence[str]) -> Dataset:

@@ -4,16 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
-from importlib.resources import files
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from adamerge import files
 from adamerge.evaluate.compare import compare
 from adamerge.evaluate.figures import FIGURES, KINDS, render
 from adamerge.evaluate.points import Results
 from adamerge.evaluate.table import FORMATS, Table, Value, columns, table
 from adamerge.evaluate.tables import TABLES, controlled_by_gaussian
-from adamerge.vectors.manifest import settle
 
 
 def tables(results: Results) -> dict[str, Table]:
@@ -56,7 +56,7 @@ def write_page(results: Results, made: Mapping[str, Table], path: Path) -> None:
         for name, svg in figures.items()
     ]
     body += [_section(name, one) for name, one in made.items()]
-    page = files("adamerge.evaluate").joinpath("report.html").read_text()
+    page = resources.files("adamerge.evaluate").joinpath("report.html").read_text()
     facts = (
         f"{', '.join(results.encoders)} on {', '.join(results.datasets)}; {len(results.cells):,} methods and controls"
     )
@@ -100,9 +100,7 @@ def _inline(svg: bytes) -> str:
 
 
 def write(path: Path, content: bytes) -> Path:
-    """Write a file under a temporary name, then rename it."""
+    """Write a file and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(content)
-    settle(temporary, path)
+    files.write(path, content)
     return path

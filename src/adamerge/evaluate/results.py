@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from adamerge import files
 from adamerge.arrays import ArrayLike
-from adamerge.errors import Damaged, Mixture
+from adamerge.errors import Damaged, Mismatch
 from adamerge.evaluate.datasets import Dataset
 from adamerge.evaluate.encoded import file_name
-from adamerge.vectors.manifest import settle
 
 SUFFIX = ".json.gz"
 DATASETS = "datasets"
@@ -127,7 +127,7 @@ def write_dataset(results: Path, dataset: Dataset) -> None:
     if not path.exists():
         _write(path, about)
     elif (there := _read(path)) != about:
-        raise Mixture(
+        raise Mismatch(
             f"{results} holds cells of another {dataset.name} (identity {there.get('identity')}, source "
             f"{there.get('source')}), with other pages, queries or judgements: choose another folder"
         )
@@ -157,9 +157,7 @@ def _cell(results: Path, path: Path) -> Cell:
 def _write(path: Path, content: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
-    settle(temporary, path)
+    files.write(path, gzip.compress(text.encode(), mtime=0))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from adamerge import files
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.compress import Method
 from adamerge.compress.names import as_method
@@ -14,7 +15,6 @@ from adamerge.inspector import colours, curve, data, layout, picture, reasons, r
 from adamerge.inspector.queries import Found, Query, as_queries, find
 from adamerge.inspector.steps import Step, over_k, rule, weighed
 from adamerge.types import Compressed, MultiVector, Word
-from adamerge.vectors.manifest import settle
 
 __all__ = ["Inspection", "Query", "inspect"]
 
@@ -129,10 +129,8 @@ def inspect(
 
 
 def write(path: Path, text: str) -> Path:
-    """A text file that is whole or not there."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(text, encoding="utf-8")
-    settle(temporary, path)
+    """Write a text file and return its path."""
+    files.write(path, text)
     return path
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import BadFile, BadInput, NotFound
 from adamerge.pages import DPI, SUFFIXES, read_pages
 from adamerge.types import MultiVector, Page
 from adamerge.vectors import open_shards, read_vectors
@@ -30,7 +30,7 @@ def split(where: str) -> tuple[Path, str]:
     for end in [*ends, len(where)]:
         if end and Path(where[:end]).exists():
             return Path(where[:end]), where[end + 1 :]
-    raise BadFile(f"{where.partition('#')[0]} does not exist")
+    raise NotFound(f"{where.partition('#')[0]} does not exist")
 
 
 def is_picture(where: str) -> bool:

@@ -4,11 +4,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from adamerge.encoders import Encoder
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import NotFound
+from adamerge.files import hash_of
 from adamerge.inspector.source import read_page
 from adamerge.pages import DPI
 from adamerge.store import Entry, Store, is_store
-from adamerge.store.index import hash_of
 from adamerge.types import MultiVector, Page
 
 
@@ -27,19 +27,19 @@ def entry_of(store: Store, id: str) -> Entry:
     """A page of a store by its id."""
     if found := store.get([id]):
         return found[0]
-    raise BadInput(f"the store has no page '{id}'; ids are as search gives them: report.pdf#3")
+    raise NotFound(f"the store has no page '{id}'; ids are as search gives them: report.pdf#3")
 
 
 def file_of(entry: Entry) -> Path:
     """The file that a page was made from, if it is still there and has not changed; else what is missing, in words."""
     missing = "a store keeps compressed pages, not the patches they were made from, and "
     if not entry.root:
-        raise BadFile(f"{missing}it does not say where '{entry.source}' was: inspect the file itself")
+        raise NotFound(f"{missing}it does not say where '{entry.source}' was: inspect the file itself")
     path = Path(entry.root) / entry.source
     if ".." in Path(entry.source).parts or not path.is_file():
-        raise BadFile(f"{missing}'{entry.source}' is no longer where it was indexed: bring it back")
+        raise NotFound(f"{missing}'{entry.source}' is no longer where it was indexed: bring it back")
     if entry.hash and _hash(path, path.stat().st_mtime_ns, path.stat().st_size) != entry.hash:
-        raise BadFile(f"{missing}'{entry.source}' has changed since it was indexed: adamerge index it again")
+        raise NotFound(f"{missing}'{entry.source}' has changed since it was indexed: adamerge index it again")
     return path
 
 

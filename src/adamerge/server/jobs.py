@@ -11,8 +11,8 @@ from secrets import token_hex
 from typing import Any
 
 from adamerge.errors import AdamergeError, BadInput
+from adamerge.files import hash_of
 from adamerge.server.office import Worker
-from adamerge.store.index import hash_of
 
 WAITING = 32  # files that may wait
 REMEMBERED = 200  # jobs that are told of

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.encoders import Encoder, load_encoder
-from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search.match import matches
 from adamerge.search.maxsim import checked
 from adamerge.store.entry import DTYPES, About, Entry, batches
@@ -66,7 +66,7 @@ class Store(ABC):
         """Take what the database says of itself, and refuse to be something else."""
         about.check_encoder(self._encoded_by)
         if self._dtype is not None and about.dtype != self._dtype:
-            raise Mixture(f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store")
+            raise Mismatch(f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store")
         self.about = about
 
     def add(self, pages: Entry | Compressed | Iterable[Entry | Compressed]) -> int:
@@ -148,7 +148,7 @@ class Store(ABC):
         """What made the pages, as it is now; an error where there are none."""
         self.refresh()
         if self.about is None:
-            raise BadFile(f"{self} holds no pages yet: store.add(...) or adamerge index")
+            raise NotFound(f"{self} holds no pages yet: store.add(...) or adamerge index")
         return self.about
 
     def __enter__(self) -> Self:

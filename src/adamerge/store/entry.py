@@ -10,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 
 from adamerge.arrays import Floats
-from adamerge.errors import BadInput, Mixture
+from adamerge.errors import BadInput, Mismatch
 from adamerge.types import NAN, Compressed, Cut, Page, Word
 
 DTYPES = ("float16", "float32", "int8")
@@ -71,17 +71,17 @@ class About:
         for key in SAME:
             if key in self.encoder and key in encoder and self.encoder[key] != encoder[key]:
                 ours, theirs = self.encoder[key], encoder[key]
-                raise Mixture(f"the store holds pages of {self}: its {key} is {ours}, not {theirs}; use another store")
+                raise Mismatch(f"the store holds pages of {self}: its {key} is {ours}, not {theirs}; use another store")
 
     def check_page(self, page: Compressed) -> None:
         """Refuse a page of another method or dimension."""
         if page.method != self.method:
-            raise Mixture(
+            raise Mismatch(
                 f"page '{page.id}' was compressed by {page.method}, the pages of the store by {self.method}: "
                 "use that method, or another store"
             )
         if page.vectors.shape[1] != self.dimension:
-            raise Mixture(
+            raise Mismatch(
                 f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the store {self.dimension}: "
                 "another encoder made it; use another store"
             )

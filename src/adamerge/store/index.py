@@ -2,7 +2,6 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -10,7 +9,8 @@ from unicodedata import normalize
 from adamerge.compress.names import Method, parse_method
 from adamerge.encoders import Encoder, load_encoder
 from adamerge.encoders.encode import batches, encode_batch
-from adamerge.errors import BadFile, Mixture
+from adamerge.errors import BadFile, Mismatch
+from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.store.base import BATCH, Source, Store
 from adamerge.store.entry import Entry, thumbnail
@@ -95,7 +95,7 @@ def survey(
         root = known.root if known and source != given else place.as_posix()
         changed = known and hash not in known.ids.values()
         if known and changed and known.root not in ("", root) and (Path(known.root) / source).exists():
-            raise Mixture(
+            raise Mismatch(
                 f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
                 f"adamerge delete --source '{source}' first"
             )
@@ -139,7 +139,7 @@ def index_files(
     wanted = how.method or default_method(how.encoder)
     method = parse_method(wanted) if isinstance(wanted, str) else wanted
     if store.about is not None and str(method) != store.about.method:
-        raise Mixture(f"the store holds pages of {store.about}, not of {method}: use that method, or another store")
+        raise Mismatch(f"the store holds pages of {store.about}, not of {method}: use that method, or another store")
     name = how.encoder if isinstance(how.encoder, str) else how.encoder.about.get("name")
     if store.about is not None:
         store.about.check_encoder({"name": name, "dpi": how.dpi})
@@ -192,12 +192,3 @@ def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> I
         below = source.root and not folders.isdisjoint(place.parents)
         if name not in here and below and not place.exists():
             yield from source.ids
-
-
-def hash_of(path: Path) -> str:
-    """The sha256 of a file, by which a store tells whether it has changed."""
-    try:
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error.strerror}") from None

@@ -21,9 +21,10 @@ import numpy as np
 import pyarrow as pa
 from lancedb.index import IvfFlat
 
+from adamerge import files
 from adamerge.arrays import Floats
 from adamerge.encoders import Encoder
-from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, Mixture
+from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, Mismatch, StoreUnavailable
 from adamerge.search import Memory, best, double, maxsim
 from adamerge.store.base import Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
@@ -31,7 +32,6 @@ from adamerge.store.filters import parse, quoted, to_sql
 from adamerge.store.metadata import columns_of
 from adamerge.store.rows import LANCE, TRIES, again, among, flat, gone, plain, read, retried, scan, unreadable
 from adamerge.store.schema import fields_of, metadata_of, schema_of, to_entries, to_table, vectors_of
-from adamerge.vectors.lock import locked
 
 TABLE = "pages"
 KEY = b"adamerge"  # of the schema's metadata, which holds `about`
@@ -123,7 +123,7 @@ class LanceStore(Store):
         """Become the one writer, and learn what is there; the system takes the lock back even after kill -9."""
         with self._changing:
             if self._lock is None:
-                self._lock = -1 if self._remote else locked(Path(self.path))
+                self._lock = -1 if self._remote else files.lock_folder(Path(self.path))
                 self.refresh()
             if self._remote and self._table is not None:
                 self._table.checkout_latest()  # others may write too: a bucket has no lock
@@ -143,7 +143,7 @@ class LanceStore(Store):
             except AdamergeError:
                 raise
             except LANCE as error:
-                raise BadFile(f"the store could not be written: {plain(error)}") from None
+                raise StoreUnavailable(f"the store could not be written: {plain(error)}") from None
             self._seen = self._table.version
             self._writes += 1
             if self._writes >= COMPACT:
@@ -152,7 +152,7 @@ class LanceStore(Store):
     def _write(self, entries: list[Entry], about: About) -> None:
         with self._writing():
             if self.about is not None and self.about != about:
-                raise Mixture(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
+                raise Mismatch(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
             self._clock = max(self._clock + 1, time.time_ns())
             new = self._new_columns([entry.metadata for entry in entries], about)
             schema = pa.schema([*(schema_of(about) if self._table is None else self._table.schema), *new])

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from adamerge.errors import BadFile, BadInput, Mixture
+from adamerge.errors import BadFile, BadInput, Mismatch
 
 KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", str: "text", datetime: "time", date: "date"}
 NAMES = re.compile(r"[a-z][a-z0-9_]*")
@@ -39,7 +39,9 @@ def columns_of(rows: Iterable[Values], known: Mapping[str, str]) -> dict[str, st
             if kind != had and (kind, had) == ("float", "int") and name not in known:
                 columns[name] = "float"
             elif kind != had and (kind, had) != ("int", "float"):
-                raise Mixture(f"metadata '{name}' is {had} on other pages and {kind} here ({value!r}): one kind a name")
+                raise Mismatch(
+                    f"metadata '{name}' is {had} on other pages and {kind} here ({value!r}): one kind a name"
+                )
     return columns
 
 

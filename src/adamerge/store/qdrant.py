@@ -18,7 +18,7 @@ from qdrant_client.local.qdrant_local import QdrantLocal
 
 from adamerge.arrays import Floats
 from adamerge.encoders import Encoder
-from adamerge.errors import BadFile, BadInput, TooLarge
+from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
 from adamerge.search.candidates import double
 from adamerge.store.base import Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
@@ -268,7 +268,7 @@ class QdrantStore(Store):
                     raise BadInput(f"Qdrant refused: {' '.join(str(error).split())}") from None
                 reason = error
             if wait is None:
-                raise BadFile(f"Qdrant did not answer in {TRIES} tries: {reason}")
+                raise StoreUnavailable(f"Qdrant did not answer in {TRIES} tries: {reason}")
             time.sleep(wait)
 
 

@@ -1,12 +1,11 @@
 """Out of a store: to a folder of vectors, to Parquet, to another store."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
-from uuid import uuid4
 
+from adamerge import files
 from adamerge.errors import BadFile, missing_extra
 from adamerge.store.base import BATCH, Store
 from adamerge.store.entry import Entry, batches
@@ -19,13 +18,14 @@ def export_shards(store: Store, out: str | Path, dtype: str = "float16") -> Iter
     """Write the pages of a store to a folder of vectors that `adamerge info` and read_compressed() read."""
     about, out = store.known(), Path(out)
     _refuse(out)
-    temporary = out.with_name(f".{out.name}.{uuid4().hex}")
+    files.remove_dead_attempts(out)
+    temporary = files.temporary_name(out)
     try:
         with Writer(temporary, dtype=dtype, method=about.method, encoder=about.encoder) as folder:
             for entry in store.entries():
                 folder.add(entry.page)
                 yield entry
-        temporary.rename(out)
+        files.rename(temporary, out)
     finally:
         rmtree(temporary, ignore_errors=True)
 
@@ -48,15 +48,10 @@ def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:
     many = pa.list_(pa.list_(pa.float32()))
     lists = {"vectors": many, "extra": many, "groups": pa.list_(pa.int32())}
     schema = pa.schema([*(own | lists).items(), *((f.name, f.type) for f in fields_of(columns))])
-    temporary = Path(f"{out}.tmp")
-    try:
-        with pq.ParquetWriter(temporary, schema, compression="zstd") as file:
-            for batch in batches(store.entries(), PAGES):
-                file.write_table(pa.Table.from_pylist([_row(entry) for entry in batch], schema))
-                yield from batch
-        os.replace(temporary, out)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with files.replacing(out) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+        for batch in batches(store.entries(), PAGES):
+            file.write_table(pa.Table.from_pylist([_row(entry) for entry in batch], schema))
+            yield from batch
 
 
 def copy(source: Store, target: Store) -> Iterator[Entry]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from adamerge.errors import BadFile
+from adamerge.errors import BadFile, NotFound
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors.formats import READERS, read_file
 from adamerge.vectors.manifest import NAME, Manifest, read_manifest
@@ -29,7 +29,7 @@ def read_vectors(path: str | Path, start: int = 0) -> Iterator[MultiVector]:
     if (path / NAME).exists():
         return open_shards(path).pages(start)
     if not path.exists():
-        raise BadFile(f"{path} does not exist")
+        raise NotFound(f"{path} does not exist")
     return islice(_read_files(path), start, None)
 
 

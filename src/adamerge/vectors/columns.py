@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adamerge.arrays import zero_rows
-from adamerge.errors import BadInput, Damaged, Mixture
+from adamerge.errors import BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, Cut, MultiVector
 
 Array = NDArray[Any]
@@ -87,7 +87,7 @@ def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
     have = [p.id for p, part in zip(pages, parts, strict=True) if part is not None]
     if have and len(have) < len(pages):
         lack = next(p.id for p, part in zip(pages, parts, strict=True) if part is None)
-        raise Mixture(f"page '{have[0]}' has {name} and page '{lack}' has not: give it to all pages or to none")
+        raise Mismatch(f"page '{have[0]}' has {name} and page '{lack}' has not: give it to all pages or to none")
     return {name: np.concatenate(parts)} if have else {}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from safetensors import safe_open
 
-from adamerge.errors import AdamergeError, BadFile, BadInput, missing_extra
+from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, missing_extra
 from adamerge.types import MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.columns import Array
@@ -33,6 +33,8 @@ def read_file(path: Path) -> Iterator[MultiVector]:
         raise BadFile(f"{path} has no suffix we read: {', '.join(sorted(READERS))}, or a folder of vectors")
     try:
         yield from READERS[path.suffix](path)
+    except Damaged as error:  # somebody's arrays, not a folder that we wrote
+        raise BadFile(str(error)) from None
     except AdamergeError:
         raise
     except Exception as error:  # whatever a file of unknown origin makes a library raise

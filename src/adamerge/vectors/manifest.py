@@ -1,12 +1,12 @@
 """What made a folder of vectors: manifest.json."""
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from adamerge.errors import BadFile, Damaged
+from adamerge import files
+from adamerge.errors import Damaged, NotFound, TooNew
 
 VERSION = 1
 NAME = "manifest.json"
@@ -38,10 +38,8 @@ class Manifest:
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Write a folder's manifest under a temporary name, then rename."""
-    temporary = path / "manifest.tmp"
-    temporary.write_text(json.dumps(asdict(manifest), indent=1) + "\n")
-    settle(temporary, path / NAME)
+    """Write a folder's manifest; it is there whole or not at all."""
+    files.write(path / NAME, json.dumps(asdict(manifest), indent=1) + "\n")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -50,11 +48,11 @@ def read_manifest(path: Path) -> Manifest:
         raw = json.loads((path / NAME).read_text())
         found = raw["version"]
     except FileNotFoundError:
-        raise BadFile(f"{path} is not a folder of vectors: it has no {NAME}") from None
+        raise NotFound(f"{path} is not a folder of vectors: it has no {NAME}") from None
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise Damaged(f"{path / NAME} cannot be read ({error!r})") from None
     if not isinstance(found, int) or found > VERSION:
-        raise BadFile(f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge")
+        raise TooNew(f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge")
     try:
         manifest = Manifest(**raw)
         whole = manifest.pages is None or manifest.pages == sum(manifest.shards.values())
@@ -63,13 +61,3 @@ def read_manifest(path: Path) -> Manifest:
     except (TypeError, ValueError, AttributeError) as error:
         raise Damaged(f"{path / NAME} cannot be understood ({error})") from None
     return manifest
-
-
-def settle(temporary: Path, path: Path) -> None:
-    """Rename once the bytes are on the disk, so that the name never stands for less."""
-    with open(temporary, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)

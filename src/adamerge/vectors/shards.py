@@ -23,12 +23,12 @@ from numpy.typing import DTypeLike
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from adamerge.errors import BadFile, BadInput, Damaged, Mixture
+from adamerge import files
+from adamerge.errors import BadFile, BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.columns import Array
-from adamerge.vectors.lock import locked
-from adamerge.vectors.manifest import DTYPES, NAME, Manifest, read_manifest, settle, write_manifest
+from adamerge.vectors.manifest import DTYPES, NAME, Manifest, read_manifest, write_manifest
 
 SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
 
@@ -99,7 +99,7 @@ class Writer:
         self.manifest = Manifest(dtype, method, source, dict(encoder or {}), _versions())
         self._pages: list[Any] = []
         self._bytes = 0
-        self._lock = locked(self.path)
+        self._lock = files.lock_folder(self.path)
         try:
             self.counts = _resumed(self.path, self.manifest)
         except BaseException:
@@ -119,10 +119,10 @@ class Writer:
         method = page.method if isinstance(page, Compressed) else ""
         if method != self.manifest.method:
             ours, theirs = self.manifest.method or "no compression", method or "no compression"
-            raise Mixture(f"page '{page.id}' was made by {theirs}, the folder is for pages made by {ours}")
+            raise Mismatch(f"page '{page.id}' was made by {theirs}, the folder is for pages made by {ours}")
         self._dimension = self._dimension or page.vectors.shape[1]
         if page.vectors.shape[1] != self._dimension:
-            raise Mixture(
+            raise Mismatch(
                 f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the pages before it {self._dimension}"
             )
         self._pages.append(page)
@@ -144,7 +144,7 @@ class Writer:
             page = next(source, None)
             if page is None or (page.id or str(number)) != there:
                 here = "nothing" if page is None else f"'{page.id}'"
-                raise Mixture(f"{self.path} holds page '{there}' where there is {here} now: choose another folder")
+                raise Mismatch(f"{self.path} holds page '{there}' where there is {here} now: choose another folder")
         yield from source
 
     def _flush(self) -> None:
@@ -209,12 +209,10 @@ def open_shards(path: str | Path) -> Shards:
 
 
 def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
-    """Write flat arrays and page ids under a temporary name, then rename."""
+    """Write flat arrays and page ids; the shard is there whole or not at all."""
     sums = {name: crc32(np.ascontiguousarray(array).data) for name, array in arrays.items()}
-    temporary = path.with_suffix(".tmp")
     about = {"pages": json.dumps({"ids": ids, "crc32": sums})}  # one key: several come in any order
-    temporary.write_bytes(save(arrays, about))
-    settle(temporary, path)
+    files.write(path, save(arrays, about))
 
 
 def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[str, Array], list[str]]:
@@ -245,7 +243,7 @@ def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
     if (path / NAME).exists():
         there = read_manifest(path)
         if there.made_by() != manifest.made_by():
-            raise Mixture(f"{path} holds {there}; cannot mix in {manifest}: choose another folder")
+            raise Mismatch(f"{path} holds {there}; cannot mix in {manifest}: choose another folder")
     elif any(path.iterdir()):
         raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
     else:
@@ -258,19 +256,20 @@ def counted(path: Path) -> dict[str, int]:
     return {name: len(read_shard(path / name, only=())[1]) for name in _names(path)}
 
 
-def fingerprint(*paths: Path) -> str:
-    """What folders and files hold, in eight letters; a folder of vectors tells by the checksums of its shards."""
-    total = 0
-    for path in paths:
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.suffix == ".safetensors" and (path / NAME).exists():
-                with safe_open(file, framework="numpy") as shard:
-                    total = crc32(json.dumps(shard.metadata()).encode(), total)
-            elif file.is_file() and file.name != NAME:
-                with file.open("rb") as data:
-                    while part := data.read(1 << 20):
-                        total = crc32(part, total)
-    return f"{total:08x}"
+def fingerprint(source: Path) -> str:
+    """What a file or folder of vectors holds, in eight letters; a folder of shards tells by their checksums."""
+    if not source.is_dir():
+        return files.fingerprint((source.name, source))
+    if (source / NAME).exists():
+        metadata = [_metadata(source / name) for name in _names(source)]
+        return f"{crc32(json.dumps(metadata).encode()):08x}"
+    inside = sorted(file for file in source.rglob("*") if file.is_file())
+    return files.fingerprint(*((file.relative_to(source).as_posix(), file) for file in inside))
+
+
+def _metadata(path: Path) -> Any:
+    with safe_open(path, framework="numpy") as shard:
+        return shard.metadata()
 
 
 def _versions() -> dict[str, str]:
@@ -279,8 +278,9 @@ def _versions() -> dict[str, str]:
 
 def _clear(path: Path) -> None:
     """Remove what was being written when a run was stopped."""
-    for left_over in [path / "manifest.tmp", *path.glob("shard-*.tmp")]:
-        left_over.unlink(missing_ok=True)
+    for name in (NAME, "shard-*.safetensors"):
+        for left_over in path.glob(f".{name}.*{files.TEMPORARY}"):
+            left_over.unlink(missing_ok=True)
 
 
 def _abandon(path: Path) -> None:

@@ -1,0 +1,124 @@
+"""Files that are there whole or not at all, one writer of a folder at a time, and what a file holds.
+
+A file is written under a temporary name of its own, `.NAME.RANDOM.tmp`, forced to the disk and renamed. A process that
+is killed leaves such a file behind; the next one that writes the same name removes it. It tells a dead attempt from a
+living one by a lock that the system takes back when a process ends, however it ends.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import file_digest
+from pathlib import Path
+from shutil import rmtree
+from uuid import uuid4
+from zlib import crc32
+
+from adamerge.errors import BadFile, Locked
+
+TEMPORARY = ".tmp"
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary file to write; it takes the place of `path` if the block ends well, and is removed if it fails."""
+    path = Path(path)
+    remove_dead_attempts(path)
+    temporary = temporary_name(path)
+    holder = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    try:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        yield temporary
+        rename(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(holder)
+
+
+def write(path: str | Path, content: str | bytes) -> None:
+    """Write a file; who reads it meanwhile sees the old content or the new one, never a part."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def rename(temporary: Path, path: Path) -> None:
+    """Give a file or folder its name once its bytes are on the disk, so that the name never stands for less."""
+    sync(temporary)
+    os.replace(temporary, path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Force a file, or the names in a folder, to the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def temporary_name(path: Path) -> Path:
+    """A name beside `path` that no other attempt has."""
+    return path.with_name(f".{path.name}.{uuid4().hex[:12]}{TEMPORARY}")
+
+
+def remove_dead_attempts(path: Path) -> None:
+    """Remove the temporary files and folders of `path` that killed processes left behind."""
+    prefix = f".{path.name}."
+    for left in path.parent.glob(f".*{TEMPORARY}"):
+        if left.name.startswith(prefix):
+            with suppress(OSError, Locked):  # another one removed it first, or it is still being written
+                os.close(lock(left))
+                _remove(left)
+
+
+def lock(path: Path) -> int:
+    """Lock a file or folder for this process and return what os.close() lets go of; Locked if another one has it.
+
+    The system takes the lock back even after kill -9.
+    """
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(opened)
+        raise Locked(f"another process is writing to {path}: wait for it, or choose another folder") from None
+    return opened
+
+
+def lock_folder(path: Path) -> int:
+    """Make a folder if it is not there, and lock it as lock() does."""
+    if path.exists() and not path.is_dir():
+        raise BadFile(f"{path} is a file, and a folder is written here")
+    path.mkdir(parents=True, exist_ok=True)
+    return lock(path)
+
+
+def hash_of(path: Path) -> str:
+    """The sha256 of a file, which tells whether it has changed."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}") from None
+
+
+def fingerprint(*files: tuple[str, Path]) -> str:
+    """What named files hold, in eight letters; another name, order or content is another fingerprint."""
+    total = 0
+    for name, path in files:
+        total = crc32(name.encode() + b"\0", total)
+        with path.open("rb") as file:
+            while part := file.read(1 << 20):
+                total = crc32(part, total)
+    return f"{total:08x}"
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        rmtree(path)
+    else:
+        path.unlink()
