@@ -16,8 +16,8 @@ class Light:
 
     name, revision, dim = "light", "1", D
 
-    def __init__(self, revision="1"):
-        self.revision = revision
+    def __init__(self, name="light", *, revision="1"):
+        self.name, self.revision = name, revision
 
     @property
     def about(self):

@@ -21,9 +21,9 @@ from test_cli import run as cli
 
 import adamerge as am
 from adamerge.compress.names import METHODS
+from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, Damaged, Mismatch
 from adamerge.evaluate import books, catalogue, controls, experiment, results
-from adamerge.evaluate.encoded import Choice
 from adamerge.evaluate.run import Folders, cells, prepare, run, run_cell
 
 ROOT = Path(__file__).parent.parent
@@ -186,7 +186,7 @@ def test_a_method_in_ten_lines_is_named_in_an_experiment_and_gets_its_cells(here
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_threads_change_nothing(here, jobs):
-    work = prepare(Choice("minilm"), catalogue.load("manual", here / "data"), here / "vectors")
+    work = prepare(EncoderSpec("minilm"), catalogue.load("manual", here / "data"), here / "vectors")
     cell = run_cell(work, controls.parse("adamerge:k=none,c_min=0.6"), jobs)
     assert replace(cell, ms=0) == replace(by_method(here)[cell.method], ms=0)
 
@@ -360,16 +360,16 @@ def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp
 
 def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    assert Choice("a/model").weights() is None  # never loaded here
+    assert EncoderSpec("a/model").weights() is None  # never loaded here
     snapshot = tmp_path / "models--a--model" / "snapshots" / "c0ffee"
     snapshot.mkdir(parents=True)
     (snapshot / "config.json").write_text("{}")
     (snapshot.parents[1] / "refs").mkdir()
     (snapshot.parents[1] / "refs" / "main").write_text("c0ffee")
-    assert Choice("a/model").weights() == "c0ffee"
-    Choice("a/model").check({"weights": "c0ffee"}, tmp_path)
-    assert Choice("minilm").weights() is None  # it loads none but the known
-    assert Choice(str(tmp_path / "no" / "such" / "folder")).weights() is None
+    assert EncoderSpec("a/model").weights() == "c0ffee"
+    EncoderSpec("a/model").check({"weights": "c0ffee"}, tmp_path)
+    assert EncoderSpec("minilm").weights() is None  # it loads none but the known
+    assert EncoderSpec(str(tmp_path / "no" / "such" / "folder")).weights() is None
 
 
 @pytest.mark.filterwarnings("ignore")  # of the model library

@@ -245,7 +245,7 @@ def test_another_method_or_encoder_is_refused_before_anything_is_encoded(store, 
         index(store, folder, encoder="other")
     write_pdf(folder / "c.pdf", ["new"])
     with pytest.raises(Mismatch, match="its revision is 1, not 2"):
-        index(store, folder, encoder=Light("2"))
+        index(store, folder, encoder=Light(revision="2"))
     with pytest.raises(Mismatch, match="its dpi is 150, not 80"):
         index(store, folder, dpi=80)
     assert len(store) == 5
@@ -361,4 +361,4 @@ def test_the_method_is_the_encoders_where_none_is_asked_for(store, folder):
     assert default_method("minilm") == "adamerge:k=none,c_min=0.6,unit=true"
     assert default_method("vidore/colqwen2.5-v0.2") == "adamerge"
     index(store, folder, method=None)
-    assert store.about.method == str(am.parse_method(default_method(Light())))
+    assert store.about.method == str(am.parse_method(default_method(Light.name)))

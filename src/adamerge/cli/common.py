@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from adamerge.errors import AdamergeError, BadInput
+from adamerge.encoders import EncoderSpec
+from adamerge.errors import AdamergeError, outcome
 
 T = TypeVar("T")
 
@@ -17,13 +18,15 @@ max_visual_tokens = click.option(
 )
 
 
-def encoder_options(name: str, max_visual_tokens: int | None = None, **options: Any) -> dict[str, Any]:
-    """The options that were given, by the names that the encoder has for them."""
+def encoder_spec(
+    name: str, device: str | None = None, max_visual_tokens: int | None = None, **options: Any
+) -> EncoderSpec:
+    """The encoder that was asked for; options that it does not have are refused now."""
     options["max_num_visual_tokens"] = max_visual_tokens
     given = {key: value for key, value in options.items() if value is not None}
-    if name == "minilm" and (wrong := sorted(set(given) - {"device"})):
-        raise BadInput(f"minilm takes no {wrong[0]}")
-    return given
+    spec = EncoderSpec(name, given, device)
+    spec.check_options()
+    return spec
 
 
 class Verbs(click.Group):
@@ -44,7 +47,7 @@ class Verbs(click.Group):
             if ctx.params.get("debug"):
                 raise
             click.echo(f"adamerge: {error}", err=True)
-            ctx.exit(1)
+            ctx.exit(outcome(error).exit_code)
         except KeyboardInterrupt:
             click.echo("adamerge: stopped; the same command goes on from here", err=True)
             ctx.exit(130)

@@ -4,12 +4,14 @@ import json
 import os
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adamerge.cli.common import encoder_options, listed, max_visual_tokens, on_device, progress
+from adamerge.cli.common import encoder_spec, listed, max_visual_tokens, on_device, progress
+from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
@@ -57,16 +59,13 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
     bad: list[AdamergeError] = []
     with open_named(where, dtype=options["dtype"]) as store:
         made = store.about.encoder if store.about else {}
-        name = encoder or made.get("name") or "minilm"
-        tokens = options["max_visual_tokens"] or made.get("max_num_visual_tokens")
         how = Indexing(
-            name,
+            _encoder_of(made, encoder, options["device"], options["max_visual_tokens"]),
             method or (store.about.method if store.about else None),
             options["batch_size"],
             options["dpi"] or made.get("dpi") or DPI,
             options["thumbnail"],
             None if options["strict"] else bad.append,
-            encoder_options(name, tokens, device=options["device"]),
         )
         counts: Counter[str] = Counter()
         say = _say if options["as_json"] else None
@@ -82,6 +81,16 @@ def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str |
         raise BadFile("no page could be indexed")
     if not options["as_json"]:
         _print_counts(where, counts, len(bad))
+
+
+def _encoder_of(
+    made: Mapping[str, Any], name: str | None, device: str | None, max_visual_tokens: int | None
+) -> EncoderSpec:
+    """The encoder that was asked for; what was not said is as the store's pages were made, or minilm."""
+    known = EncoderSpec.recorded(made, device) or EncoderSpec("minilm", device=device)
+    if (name is None or name == known.name) and max_visual_tokens is None:
+        return known
+    return encoder_spec(name or known.name, device, max_visual_tokens)
 
 
 def _say(line: str) -> bool:
@@ -109,17 +118,20 @@ def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
 @click.argument("query")
 @click.option("-k", type=click.IntRange(1), default=5, show_default=True, help="Hits.")
 @click.option("--where", "passing", default="", help="A filter: \"year >= 2020 AND language = 'en'\".")
+@click.option("--encoder", help="Only for a class of your own.  [default: the store's]")
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
 @click.option("--memory", default="4GiB", show_default=True, help="Vectors that may be held to compare them all.")
 @as_lines
-def search(where: str, query: str, k: int, passing: str, exact: bool, memory: str, as_json: bool) -> None:
+def search(
+    where: str, query: str, k: int, passing: str, encoder: str | None, exact: bool, memory: str, as_json: bool
+) -> None:
     """Find the pages of STORE that answer QUERY best, and the words or the region of each that matched.
 
     \b
     adamerge search reports.store "who repairs the clock?"
     adamerge search reports.store "turnover by region" -k 10 --where "year >= 2020"
     """  # noqa: D301 (click reads the backslash)
-    with existing(where, memory=memory) as store:
+    with existing(where, encoder=encoder, memory=memory) as store:
         found = store.search(query, k, passing, exact=exact)
     if as_json:
         for hit in found:

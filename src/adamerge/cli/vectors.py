@@ -1,19 +1,18 @@
 """Verbs on vectors: encode, compress, and what there is to choose from."""
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
 from adamerge import report
-from adamerge.cli.common import encoder_options, listed, max_visual_tokens, on_device, progress
+from adamerge.cli.common import encoder_spec, listed, max_visual_tokens, on_device, progress
 from adamerge.cli.info import facts
 from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
 from adamerge.compress.stream import compress_pages
-from adamerge.encoders import ENCODERS, load_encoder
 from adamerge.encoders.encode import encode_files
+from adamerge.encoders.spec import COLPALI, installed
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.pages import DPI, count_pages
 from adamerge.vectors import Shards, Writer, fingerprint, open_shards, read_manifest, read_vectors
@@ -49,7 +48,7 @@ def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad:
     total = count_pages(pages)  # also finds what is not there before a model is loaded
     batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
     bad: list[AdamergeError] = []
-    encoder = load_encoder(name, **encoder_options(name, **options))
+    encoder = encoder_spec(name, **options).load()
     run = encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=bad.append if skip_bad else None)
     for _ in progress(run, total, sum(counted(out).values())):
         pass
@@ -62,13 +61,13 @@ def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per encoder, a line each.")
 def encoders(as_json: bool) -> None:
     """List the encoders, which are installed, and what to install for the rest."""
-    for name, (_, packages, extra, text) in ENCODERS.items():
-        ready = all(find_spec(package) for package in packages)
+    for name, kind in (installed() | {"vidore/colqwen2.5-v0.2": COLPALI}).items():
+        ready = kind.installed
         if as_json:
-            click.echo(json.dumps({"encoder": name, "does": text, "installed": ready, "extra": extra}))
+            click.echo(json.dumps({"encoder": name, "does": kind.does, "installed": ready, "extra": kind.extra}))
         else:
-            state = "installed" if ready else f"pip install 'adamerge[{extra}]'"
-            click.echo(f"{name}\n    {text}\n    {state}")
+            state = "installed" if ready else f"pip install 'adamerge[{kind.extra}]'"
+            click.echo(f"{name}\n    {kind.does}\n    {state}")
 
 
 @click.command()

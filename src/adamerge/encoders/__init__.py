@@ -1,28 +1,17 @@
 """Page -> MultiVector. load_encoder(name) loads one when it is asked for; `import adamerge` imports none of them."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 from adamerge.arrays import Floats
-from adamerge.errors import missing_extra
+from adamerge.encoders.spec import EncoderSpec
 from adamerge.types import MultiVector, Page
 
-# kind -> (module and class, packages it needs, extra that installs them, what it is)
-ENCODERS = {
-    "minilm": (
-        "minilm.MiniLM",
-        ("transformers", "torch"),
-        "local",
-        "words of the text layer, on any laptop; of scans, with the extra ocr",
-    ),
-    "colpali": ("colpali.ColPaliEncoder", ("colpali_engine", "torch"), "colpali", "page images, by hub name or folder"),
-}
+__all__ = ["Encoder", "EncoderSpec", "as_pages", "load_encoder"]
 
 
 class Encoder(Protocol):
-    """Turns pages into patches, and queries into vectors to find them by."""
+    """Turns pages into patches, and queries into vectors to find them by; any number of threads may ask it."""
 
     name: str
     revision: str
@@ -30,7 +19,7 @@ class Encoder(Protocol):
 
     @property
     def about(self) -> dict[str, Any]:
-        """What a manifest says of it."""
+        """What a store or a manifest says of it: name, revision, and the `options` that load it again."""
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
         """The patches of each page; a bare PIL image is a page without words."""
@@ -47,12 +36,6 @@ def as_pages(given: Sequence[Page | Any]) -> list[Page]:
     return [page if isinstance(page, Page) else Page(str(i), page) for i, page in enumerate(given)]
 
 
-def load_encoder(name: str, **options: Any) -> Encoder:
-    """An encoder by name: `minilm`, or a checkpoint of the ColPali family on the hub or in a folder."""
-    kind = name if name in ENCODERS else "colpali"
-    where, packages, extra, _ = ENCODERS[kind]
-    if not all(find_spec(package) for package in packages):
-        raise missing_extra(f"the encoder {name}", extra)
-    module, cls = where.split(".")
-    encoder: Encoder = getattr(import_module(f"adamerge.encoders.{module}"), cls)(name, **options)
-    return encoder
+def load_encoder(name: str, *, device: str | None = None, **options: Any) -> Encoder:
+    """An encoder by name: `minilm`, a checkpoint of the ColPali family (hub or folder), or `package.module:Class`."""
+    return EncoderSpec(name, options, device).load()

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import torch
@@ -52,6 +53,8 @@ class ColPaliEncoder:
         query_prefix: str | None = None,
     ) -> None:
         """Load a checkpoint; refuse one that would leave weights random."""
+        given = {"dtype": dtype, "max_num_visual_tokens": max_num_visual_tokens, "query_prefix": query_prefix}
+        self.options = {key: value for key, value in given.items() if value is not None}
         model_class, processor_class = _classes(name)
         self.device = choose(device)
         self.dtype = dtype or ("bfloat16" if self.device.startswith("cuda") else "float32")
@@ -68,6 +71,7 @@ class ColPaliEncoder:
         self.at_once = 2**31  # pages; less once memory has run out
         self.dim = int(getattr(self.model, "dim", 128))
         self.max_num_visual_tokens = max_num_visual_tokens
+        self._turn = Lock()  # positions and attention are kept in the model: one forward pass at a time
 
     @property
     def about(self) -> dict[str, Any]:
@@ -81,6 +85,7 @@ class ColPaliEncoder:
             "device": self.device,
             "attention kernel": self.model.config._attn_implementation,
             "max_num_visual_tokens": self.max_num_visual_tokens,
+            "options": self.options,
             "query prefix": self.processor.query_prefix,
             "query augmentation": self.processor.query_augmentation_token,
             "libraries": {package: version(package) for package in ("torch", "transformers", "colpali-engine")},
@@ -119,23 +124,26 @@ class ColPaliEncoder:
         """The vectors of each query, with the prefix and augmentation of its family: (q, d) each."""
         if not texts:
             return []
-        batch = self._to_device(self.processor.process_queries(texts=list(texts)))
-        vectors, mask = self._forward(batch), batch["attention_mask"].bool()
+        with self._turn:
+            batch = self._to_device(self.processor.process_queries(texts=list(texts)))
+            vectors, mask = self._forward(batch), batch["attention_mask"].bool()
         return [_array(v[m]) for v, m in zip(vectors, mask, strict=True)]
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The text behind each vector of each query, prefix and augmentation included."""
-        batch = self.processor.process_queries(texts=list(texts))
+        with self._turn:
+            batch = self.processor.process_queries(texts=list(texts))
         real = zip(batch["input_ids"], batch["attention_mask"].bool(), strict=True)
         return [[self.processor.tokenizer.decode([i]) for i in ids[mask].tolist()] for ids, mask in real]
 
     @torch.no_grad()
     def _encode(self, images: list[Any], ids: list[str]) -> list[MultiVector]:
-        batch = self._to_device(self.processor.process_images(images))
-        mask = batch["attention_mask"]
-        rows = mask.bool() if "ModernVBert" in type(self.model).__name__ else None  # reads in both directions
-        with capture(self.model, mask, rows) as seen:
-            vectors = self._forward(batch)
+        with self._turn:
+            batch = self._to_device(self.processor.process_images(images))
+            mask = batch["attention_mask"]
+            rows = mask.bool() if "ModernVBert" in type(self.model).__name__ else None  # reads in both directions
+            with capture(self.model, mask, rows) as seen:
+                vectors = self._forward(batch)
         if seen.weights is None:
             raise BadInput(f"{self.name}: the attention of the last layer was not read")
         importance = seen.weights.mean(1)

@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,16 @@ class MiniLM:
         self.tokenizer.model_max_length = 10**9  # windows are ours to make
         self.model: Any = AutoModel.from_pretrained(folder).to(self.device).eval()
         self.name, self.revision, self.dim = name, SHA256[:12], 384
+        self._turn = Lock()  # the tokenizer and the capture of attention serve one thread at a time
 
     @property
     def about(self) -> dict[str, Any]:
         """What a manifest says of the encoder."""
         kernel = self.model.config._attn_implementation
         libraries = {package: version(package) for package in ("torch", "transformers")}
-        about = {"name": self.name, "revision": self.revision, "attention kernel": kernel, "window": WINDOW}
-        return about | {"dtype of the model": "float32", "device": self.device, "libraries": libraries}
+        about = {"name": self.name, "revision": self.revision, "options": {}, "attention kernel": kernel}
+        about |= {"window": WINDOW, "dtype of the model": "float32", "device": self.device, "libraries": libraries}
+        return about
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
         """A vector per word piece of each page; pages without words are read by OCR (extra `ocr`)."""
@@ -57,22 +60,25 @@ class MiniLM:
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """A vector per word piece of each query: (q, 384)."""
-        pieces = [self.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-        for text, found in zip(texts, pieces, strict=True):
-            if not found:
-                raise BadInput(f"a query needs words, got {text!r}")
-        return [vectors for vectors, _ in self._read(pieces)] if pieces else []
+        with self._turn:
+            pieces = [self.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+            for text, found in zip(texts, pieces, strict=True):
+                if not found:
+                    raise BadInput(f"a query needs words, got {text!r}")
+            return [vectors for vectors, _ in self._read(pieces)] if pieces else []
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The word piece behind each vector of each query."""
-        return [self.tokenizer.tokenize(text) for text in texts]
+        with self._turn:
+            return [self.tokenizer.tokenize(text) for text in texts]
 
     def _page(self, page: Page) -> MultiVector:
         words = page.words or read_words(page)
-        encoded = self.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)
-        if not words or not encoded["input_ids"]:
-            raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
-        ((vectors, attention),) = self._read([encoded["input_ids"]])
+        with self._turn:
+            encoded = self.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)
+            if not words or not encoded["input_ids"]:
+                raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
+            ((vectors, attention),) = self._read([encoded["input_ids"]])
         boxes = np.array([words[i].box for i in encoded.word_ids()], np.float32)
         return MultiVector(vectors, attention, boxes=boxes, id=page.id)
 

@@ -1,14 +1,12 @@
 """A dataset, encoded once: its pages and queries as folders of vectors, which every run reads."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 from zlib import crc32
 
-from adamerge.encoders import ENCODERS, load_encoder
+from adamerge.encoders import EncoderSpec
 from adamerge.encoders.encode import encode_pages
 from adamerge.errors import BadFile, Mismatch
 from adamerge.evaluate.datasets import Dataset
@@ -25,46 +23,6 @@ class Encoded:
 
     pages: Path
     queries: Path
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An encoder that is asked for: its name, and the options it is loaded with."""
-
-    name: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def weights(self) -> str | None:
-        """Which weights would be loaded now, found without loading them; None where that cannot be known.
-
-        A folder is known by the names, sizes and times of its files, so a copy of it is another one; a checkpoint of
-        the hub by its commit on this machine. Encoders of ours load no weights but the known ones.
-        """
-        if self.name in ENCODERS:
-            return None
-        if (folder := Path(self.name)).is_dir():
-            files = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir())
-            return f"local {sha256(repr(files).encode()).hexdigest()[:12]}"
-        try:
-            from huggingface_hub import try_to_load_from_cache
-
-            found = [try_to_load_from_cache(self.name, f"{kind}config.json") for kind in ("adapter_", "")]
-        except (ImportError, ValueError):
-            return None
-        return next((Path(path).parent.name for path in found if isinstance(path, str)), None)
-
-    def check(self, made: Mapping[str, Any], where: Path) -> None:
-        """Refuse what the same name made with other options or weights; `made` has the two, if they are known."""
-        there = made.get("options") or {}
-        if there != dict(self.options):
-            raise Mismatch(
-                f"{where} was made by {self.name} with options {there}, not {dict(self.options)}: choose another folder"
-            )
-        if (now := self.weights()) not in (None, made.get("weights")):
-            raise Mismatch(
-                f"{where} was made by {self.name} with weights {made.get('weights')}, now they are {now}: "
-                f"choose another folder"
-            )
 
 
 def file_name(text: str) -> str:
@@ -84,13 +42,13 @@ def places(vectors: Path, encoder: str, dataset: str) -> Encoded:
     return Encoded(folder / file_name(pages) / "pages", folder / file_name(dataset) / "queries")
 
 
-def encode(dataset: Dataset, there: Encoded, choice: Choice) -> Iterator[MultiVector]:
+def encode(dataset: Dataset, there: Encoded, spec: EncoderSpec) -> Iterator[MultiVector]:
     """Encode what is not encoded yet, and yield every page once it is; the encoder is loaded only if there is work."""
     sources = {there.pages: dataset.source, there.queries: _asked(dataset)}
-    if all([_is_done(folder, source, choice) for folder, source in sources.items()]):  # a list: all are checked
+    if all([_is_done(folder, source, spec) for folder, source in sources.items()]):  # a list: all are checked
         return
-    encoder = load_encoder(choice.name, **choice.options)
-    made = {"options": dict(choice.options), "weights": choice.weights()}  # of the hub, known only now
+    encoder = spec.load()
+    made = {"options": dict(spec.options), "weights": spec.weights()}  # of the hub, known only now
     about = {"batch size": BATCH} | made
     yield from encode_pages(dataset.read, there.pages, encoder, about=about, source=dataset.source, batch_size=BATCH)
     with Writer(there.queries, dtype="float32", encoder=encoder.about | made, source=_asked(dataset)) as out:
@@ -106,16 +64,16 @@ def opened(folder: Path, ids: Sequence[str]) -> list[MultiVector]:
     return [by_id[id] for id in ids]
 
 
-def _is_done(folder: Path, source: str, choice: Choice) -> bool:
+def _is_done(folder: Path, source: str, spec: EncoderSpec) -> bool:
     """Whether a folder is finished; one that was made of something else, or by something else, is refused."""
     if not (folder / NAME).exists():
         return False
     manifest = read_manifest(folder)
-    if manifest.source != source or manifest.encoder.get("name") != choice.name:
+    if manifest.source != source or manifest.encoder.get("name") != spec.name:
         raise Mismatch(
-            f"{folder} holds {manifest}, not {choice.name} of source {source}: choose another folder for vectors"
+            f"{folder} holds {manifest}, not {spec.name} of source {source}: choose another folder for vectors"
         )
-    choice.check(manifest.encoder, folder)
+    spec.check(manifest.encoder, folder)
     return manifest.pages is not None
 
 

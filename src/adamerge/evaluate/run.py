@@ -17,11 +17,11 @@ from adamerge.arrays import Floats
 from adamerge.compress.methods import PruneThenMerge, SemCluster
 from adamerge.compress.names import Method
 from adamerge.compress.stream import compress_pages
+from adamerge.encoders import EncoderSpec
 from adamerge.evaluate import catalogue, encoded, results
 from adamerge.evaluate.bm25 import bm25
 from adamerge.evaluate.controls import Compressor, Control, compressor
 from adamerge.evaluate.datasets import Dataset
-from adamerge.evaluate.encoded import Choice
 from adamerge.evaluate.experiment import Experiment
 from adamerge.evaluate.measures import library, measure
 from adamerge.evaluate.results import Cell, rounded
@@ -65,7 +65,7 @@ class Work:
     queries: Queries
 
 
-def cells(experiment: Experiment, folders: Folders) -> list[tuple[Choice, Dataset, list[Entry]]]:
+def cells(experiment: Experiment, folders: Folders) -> list[tuple[EncoderSpec, Dataset, list[Entry]]]:
     """What there is to do: encoder, dataset, and the methods whose cells are not there yet.
 
     Cells that are there must be of the same data, weights and options, also where there is nothing to do.
@@ -73,13 +73,13 @@ def cells(experiment: Experiment, folders: Folders) -> list[tuple[Choice, Datase
     names = dict.fromkeys(chain.from_iterable(map(catalogue.names, experiment.datasets)))
     datasets = {dataset.name: dataset for dataset in (_checked(name, folders) for name in names)}
     todo = []
-    for choice in (Choice(encoder, experiment.options) for encoder in experiment.encoders):
+    for spec in (EncoderSpec(encoder, experiment.options) for encoder in experiment.encoders):
         for name, dataset in datasets.items():
-            for cell in islice(results.cells_of(folders.results, choice.name, name), 1):  # all others agree with it
-                choice.check(cell.made_by, folders.results)
-            paths = {e: results.cell_path(folders.results, choice.name, name, str(e)) for e in experiment.methods}
+            for cell in islice(results.cells_of(folders.results, spec.name, name), 1):  # all others agree with it
+                spec.check(cell.made_by, folders.results)
+            paths = {e: results.cell_path(folders.results, spec.name, name, str(e)) for e in experiment.methods}
             if entries := [entry for entry, path in paths.items() if not path.exists()]:
-                todo.append((choice, dataset, entries))
+                todo.append((spec, dataset, entries))
     return todo
 
 
@@ -96,8 +96,8 @@ def run(experiment: Experiment, folders: Folders, jobs: int = 1, watch: Watch | 
     todo = cells(experiment, folders)
     done, total = count(1), sum(len(entries) for _, _, entries in todo)
     watch("cells", 0, total)
-    for choice, dataset, entries in todo:
-        work = prepare(choice, dataset, folders.vectors, watch)
+    for spec, dataset, entries in todo:
+        work = prepare(spec, dataset, folders.vectors, watch)
         for entry in entries:
             cell = run_cell(work, entry, jobs)
             results.write_cell(folders.results, cell)
@@ -105,17 +105,17 @@ def run(experiment: Experiment, folders: Folders, jobs: int = 1, watch: Watch | 
             yield cell
 
 
-def prepare(choice: Choice, dataset: Dataset, vectors: Path, watch: Watch | None = None) -> Work:
+def prepare(spec: EncoderSpec, dataset: Dataset, vectors: Path, watch: Watch | None = None) -> Work:
     """Encode a dataset, if nobody has yet, and hold it in memory."""
-    there = encoded.places(vectors, choice.name, dataset.name)
-    for done, _ in enumerate(encoded.encode(dataset, there, choice), 1):
+    there = encoded.places(vectors, spec.name, dataset.name)
+    for done, _ in enumerate(encoded.encode(dataset, there, spec), 1):
         if watch:
             watch(f"encoding {dataset.name}", done, len(dataset))
     made = open_shards(there.pages).manifest.encoder
     versions = {"encoder": str(made.get("weights") or made.get("revision", ""))}
-    versions |= {"options": json.dumps(choice.options)} if choice.options else {}
+    versions |= {"options": json.dumps(spec.options)} if spec.options else {}
     pages, queries = encoded.opened(there.pages, dataset.page_ids), encoded.opened(there.queries, list(dataset.queries))
-    return Work(choice.name, versions, dataset, pages, stack(queries))
+    return Work(spec.name, versions, dataset, pages, stack(queries))
 
 
 def run_cell(work: Work, entry: Entry, jobs: int = 1) -> Cell:

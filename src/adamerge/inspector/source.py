@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, BadInput, NotFound
 from adamerge.pages import DPI, SUFFIXES, read_pages
 from adamerge.types import MultiVector, Page
@@ -78,10 +79,12 @@ def read_patches(where: str) -> MultiVector:
     raise BadInput(f"{path} has no page '{id}'; it has {known}" if id else f"say which page of {path}: {known}")
 
 
-def encoder_of(where: str) -> str | None:
+def encoder_of(where: str, device: str | None = None) -> EncoderSpec | None:
     """The encoder that made a folder of vectors, if it says so."""
     path, _ = split(where)
-    return open_shards(path).manifest.encoder.get("name") if (path / NAME).exists() else None
+    if not (path / NAME).exists():
+        return None
+    return EncoderSpec.recorded(open_shards(path).manifest.encoder, device)
 
 
 def _refuse_compressed(path: Path) -> None:

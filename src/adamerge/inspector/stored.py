@@ -44,10 +44,10 @@ def file_of(entry: Entry) -> Path:
 
 
 def encode_again(store: Store, entry: Entry, encoder: Encoder) -> tuple[MultiVector, Page]:
-    """The patches and the picture of a page, by the encoder and the resolution that the store knows."""
+    """The patches and the picture of a page, by the encoder that made it, in the resolution that the store knows."""
     about = store.known()
     path = file_of(entry)
-    about.check_encoder({key: encoder.about.get(key) for key in ("name", "revision")})
+    about.check_encoder(encoder.about)
     page = read_page(f"{path}#{entry.number}", about.encoder.get("dpi", DPI))
     page = Page(entry.id, page.image, page.words, entry.source, entry.number)
     return encoder.encode_pages([page])[0], page

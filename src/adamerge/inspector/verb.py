@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from adamerge.compress import parse_method
-from adamerge.encoders import Encoder, load_encoder
+from adamerge.encoders import Encoder, EncoderSpec, load_encoder
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, write
 from adamerge.inspector import inspect as look_into
@@ -68,33 +67,31 @@ def _read(
     page: str, image: str | None, name: str | None, device: str | None, dpi: int, asked: bool
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if one is needed."""
-    options: dict[str, Any] = {"device": device} if device else {}
     if stored := split_store(page):
-        if image is not None or name is not None:
-            raise BadInput("--image and --encoder go with vectors: a store knows its encoder and its files")
-        return _read_stored(*stored, options)
+        if image is not None:
+            raise BadInput("--image goes with vectors: a store knows its files")
+        return _read_stored(*stored, name, device)
     if is_picture(page):
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
         picture = read_page(page, dpi)
-        encoder = load_encoder(name or "minilm", **options)
+        encoder = load_encoder(name or "minilm", device=device)
         return encoder.encode_pages([picture])[0], picture, encoder
     patches = read_patches(page)
-    known = name or encoder_of(page)
+    known = EncoderSpec(name, device=device) if name else encoder_of(page, device)
     if asked and not known:
         raise BadInput("a query needs --encoder: the vectors do not say what made them")
     shown = read_page(image, dpi) if image is not None else None
-    return patches, shown, load_encoder(known, **options) if asked and known else None
+    return patches, shown, known.load() if asked and known else None
 
 
-def _read_stored(where: str, id: str, options: dict[str, Any]) -> tuple[MultiVector, Page, Encoder]:
-    with open_named(where) as store:
-        known = store.known().encoder.get("name")
-        if not known:
+def _read_stored(where: str, id: str, name: str | None, device: str | None) -> tuple[MultiVector, Page, Encoder]:
+    with open_named(where, encoder=name) as store:
+        if not store.known().encoder.get("name"):
             raise BadInput(f"{where} does not say which encoder made its pages: inspect the file itself")
         entry = entry_of(store, id)
         file_of(entry)  # before a model is loaded
-        encoder = load_encoder(known, **options)
+        encoder = store.load_encoder(device)
         return *encode_again(store, entry, encoder), encoder
 
 

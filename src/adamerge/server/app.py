@@ -32,14 +32,14 @@ def make_app(settings: Settings, library: Library) -> Starlette:
     """The server of an open store; nothing runs before it is started."""
     metrics = Metrics()
     viewer, indexer = (Worker(settings.worker, settings.memory, settings.seconds) for _ in range(2))
-    encoder = library.store.known().encoder.get("name")
     folder = settings.uploads
 
     def ended(job: Job) -> None:
         metrics.count("adamerge_uploads_total", state=job.state)
         library.stale()
 
-    jobs = Jobs(indexer, settings.store, encoder, folder, settings.longest, ended) if folder and encoder else None
+    can_index = folder is not None and library.encoder is not None
+    jobs = Jobs(indexer, settings, folder, ended) if folder and can_index else None
 
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:

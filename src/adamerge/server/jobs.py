@@ -13,6 +13,7 @@ from typing import Any
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.files import hash_of
 from adamerge.server.office import Worker
+from adamerge.server.settings import Settings
 
 WAITING = 32  # files that may wait
 REMEMBERED = 200  # jobs that are told of
@@ -45,11 +46,9 @@ class Jobs:
     Until it is in the store or has failed, a file is in the folder as `.ID.NAME` too: it outlives the server.
     """
 
-    def __init__(
-        self, worker: Worker, store: str, encoder: str, folder: Path, longest: float, ended: Callable[[Job], None]
-    ) -> None:
+    def __init__(self, worker: Worker, settings: Settings, folder: Path, ended: Callable[[Job], None]) -> None:
         """Do nothing yet; `ended` is told of every job once it is done or has failed."""
-        self.worker, self.store, self.encoder, self.folder, self.longest = worker, store, encoder, folder, longest
+        self.worker, self.settings, self.folder, self.longest = worker, settings, folder, settings.longest
         self._ended = ended
         self._jobs: dict[str, Job] = {}
         self._files: queue.Queue[tuple[str, Path] | None] = queue.Queue()
@@ -123,7 +122,8 @@ class Jobs:
             kept.hardlink_to(file)
         elif hash_of(kept) != hash:
             raise BadInput(f"the store holds another '{name}': give this one another name")
-        task = {"store": self.store, "source": name, "root": str(self.folder), "hash": hash, "encoder": self.encoder}
+        task = {"store": self.settings.store, "encoder": self.settings.encoder}
+        task |= {"source": name, "root": str(self.folder), "hash": hash}
         self._set(id, state="indexing")
         try:
             answer = self.worker.do(task | {"do": "index"}, self.longest, lambda message: self._set(id, **message))

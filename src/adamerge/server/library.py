@@ -11,7 +11,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from adamerge.arrays import Floats
-from adamerge.encoders import Encoder, load_encoder
+from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.inspector.stored import file_of
 from adamerge.search.match import matches
@@ -44,10 +44,10 @@ class Library:
     def __init__(self, where: str, **options: Any) -> None:
         """Open the store and load the encoder that made its pages, if it is known."""
         self.where = where
-        name = open_named(where, **options).known().encoder.get("name")
-        self.encoder: Encoder | None = load_encoder(name) if name else None
-        self.store: Store = open_named(where, encoder=self.encoder, **options)
-        self._encoding = threading.Lock()  # an encoder's attention is captured by one thread at a time
+        self.store: Store = open_named(where, **options)
+        known = self.store.known().encoder.get("name")
+        self.encoder: Encoder | None = self.store.load_encoder() if known else None
+        self._encoding = threading.Lock()  # of the queries that are remembered
         self._encoded: dict[str, Encoded] = {}  # oldest first
         self._together = Together(self.search_all, partial(self.aside, threads=SEARCHES))
         self._limiters: dict[int, anyio.CapacityLimiter] = {}

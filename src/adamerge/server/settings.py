@@ -18,6 +18,7 @@ class Settings:
     """What the verb `serve` was told.
 
     token       what a browser or a program must know; "" for none, on loopback only
+    encoder     of the store, as the user named it; "" where the store's word is enough
     uploads     the folder that keeps uploaded files; None switches uploads off
     names       further names that browsers may use for this machine
     max_upload  bytes of one file
@@ -30,6 +31,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8765
     token: str = ""
+    encoder: str = ""
     uploads: Path | None = None
     names: tuple[str, ...] = ()
     max_upload: int = 50_000_000

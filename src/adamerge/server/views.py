@@ -112,11 +112,11 @@ async def inspect(request: Request) -> Response:
     """The inspector of a page, in a policy of its own and an origin of nobody's."""
     library, q, where = parts(request).library, *(text(request.query_params, name) for name in ("q", "where"))
     entry = await entry_of(request)
-    encoder = library.store.known().encoder.get("name")
-    if not encoder:
+    if library.encoder is None:
         raise BadInput("the store does not know which encoder made its pages")
     await run_in_threadpool(file_of, entry)
-    task = {"do": "inspect", "store": library.where, "id": entry.id, "encoder": encoder, "query": q.strip()}
+    task = {"do": "inspect", "store": library.where, "id": entry.id, "query": q.strip()}
+    task |= {"encoder": parts(request).settings.encoder}
     task |= {"back": show.links(entry.id, q, where)["page"]}
     found = await _ask(request, lambda: task)
     policy = f"{render.policy()}; frame-ancestors 'none'; sandbox allow-scripts"

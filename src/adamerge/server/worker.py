@@ -20,11 +20,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from adamerge.encoders import Encoder, load_encoder
+from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import count_pages
 from adamerge.server.words import said
-from adamerge.store import open_named
+from adamerge.store import Store, open_named
 from adamerge.store.index import Indexing, index_files
 
 PAGES = 5_000  # of one file
@@ -39,13 +39,14 @@ class Desk:
     memory: int
     encoders: dict[str, Encoder] = field(default_factory=dict)
 
-    def encoder(self, name: str) -> Encoder:
-        """An encoder by name, loaded once; memory is limited from then on."""
-        if name not in self.encoders:
+    def encoder(self, store: Store) -> Encoder:
+        """The encoder of a store, loaded once; memory is limited from then on."""
+        known = repr(store.encoder_spec())
+        if known not in self.encoders:
             limit(-1)
-            self.encoders[name] = load_encoder(name)
+            self.encoders[known] = store.load_encoder()
             limit(self.memory)
-        return self.encoders[name]
+        return self.encoders[known]
 
 
 def main() -> None:
@@ -110,12 +111,12 @@ def index(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     if total > PAGES:
         raise BadFile(f"{task['source']} has {total:,} pages, more than {PAGES:,}")
     tell({"done": 0, "total": total})
-    with open_named(task["store"]) as store:
+    with open_named(task["store"], encoder=task["encoder"] or None) as store:
         about = store.known()
         known = store.sources().get(task["source"])
         if known and task["hash"] not in known.ids.values():
             raise BadFile(f"the store holds another '{task['source']}': give this one another name")
-        encoder: Any = Counted(desk.encoder(task["encoder"]), total, tell)
+        encoder: Any = Counted(desk.encoder(store), total, tell)
         dpi = {"dpi": about.encoder["dpi"]} if "dpi" in about.encoder else {}
         how = Indexing(encoder, about.method, skip_bad=lambda error: skipped.append(said(error, task["root"])), **dpi)
         counts = Counter(change.did for change in index_files([path], store, how))
@@ -126,7 +127,7 @@ def index(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
 def forget(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Remove what a file that failed has left in the store."""
-    with open_named(task["store"]) as store:
+    with open_named(task["store"], encoder=task["encoder"] or None) as store:
         known = store.sources().get(task["source"])
         ours = known is not None and known.root == Path(task["root"]).resolve().as_posix()
         left = [id for id, hash in known.ids.items() if hash == task["hash"]] if known and ours else []
@@ -150,9 +151,9 @@ def inspect(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from adamerge.inspector import inspect as look_into
     from adamerge.inspector.stored import encode_again
 
-    with open_named(task["store"]) as store:
+    with open_named(task["store"], encoder=task["encoder"] or None) as store:
         (entry,) = store.get([task["id"]])
-        encoder = desk.encoder(task["encoder"])
+        encoder = desk.encoder(store)
         vectors, page = encode_again(store, entry, encoder)
     texts = [task["query"]] if task["query"] else []
     queries = map(Query, texts, encoder.encode_queries(texts), encoder.query_tokens(texts)) if texts else ()

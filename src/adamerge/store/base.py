@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
-from threading import RLock
+from threading import Lock, RLock
 from types import TracebackType
 from typing import Any, Self
 
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.encoders import Encoder, load_encoder
+from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search.match import matches
 from adamerge.search.maxsim import checked
@@ -17,6 +17,7 @@ from adamerge.store.entry import DTYPES, About, Entry, batches
 from adamerge.types import Compressed, Found, Hit
 
 BATCH = 32  # pages of one write, which is there as a whole or not at all; queries that are answered together
+AnyEncoder = Encoder | EncoderSpec | Mapping[str, Any] | str
 Ranked = tuple[list[tuple[str, float]], str, int, int]  # (id, score) best first; how, candidates, pages as in Found
 
 
@@ -35,9 +36,11 @@ class Store(ABC):
 
     dtypes: tuple[str, ...] = DTYPES
 
-    def __init__(self, encoder: Encoder | Mapping[str, Any] | str | None, dtype: str | None) -> None:
+    def __init__(self, encoder: AnyEncoder | None, dtype: str | None) -> None:
         """Remember who encodes; `about` stays None until the first page is there."""
         self._encoder: Encoder | None = None
+        self._asked_for: EncoderSpec | None = None  # by the user: a store may name code of anybody's
+        self._loading = Lock()
         self._encoded_by: dict[str, Any] = {}
         if dtype is not None and dtype not in self.dtypes:
             raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
@@ -47,13 +50,22 @@ class Store(ABC):
         if encoder is not None:
             self.encoded_by(encoder)
 
-    def encoded_by(self, encoder: Encoder | Mapping[str, Any] | str, **settings: Any) -> None:
-        """Say who encodes, with settings such as dpi; another than the one that made the pages is refused."""
-        encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
-        about = dict(encoder) if isinstance(encoder, Mapping) else encoder.about
+    def encoded_by(self, encoder: AnyEncoder, **settings: Any) -> None:
+        """Say who encodes, with settings such as dpi; another than the one that made the pages is refused.
+
+        One that is only named is not loaded before a text has to be encoded.
+        """
+        encoder = EncoderSpec(encoder) if isinstance(encoder, str) else encoder
+        if isinstance(encoder, EncoderSpec):
+            encoder.check_options()
+            self._asked_for, self._encoder = encoder, None
+            about = {"name": encoder.name, "options": dict(encoder.options)}
+        elif isinstance(encoder, Mapping):
+            self._encoder, about = None, dict(encoder)
+        else:
+            self._encoder, about = encoder, encoder.about
         if self.about is not None:
             self.about.check_encoder(about | settings)
-        self._encoder = None if isinstance(encoder, Mapping) else encoder
         self._encoded_by = about | settings
 
     def like(self, about: About) -> None:
@@ -127,22 +139,29 @@ class Store(ABC):
         """The vectors (q, d) of each query: as given, or of its text by the encoder that made the pages."""
         about = self.known()
         texts = [query for query in queries if isinstance(query, str)]
-        encoded = iter(self._load().encode_queries(texts) if texts else ())
+        encoded = iter(self.load_encoder().encode_queries(texts) if texts else ())
         return [next(encoded) if isinstance(query, str) else checked(query, about.dimension) for query in queries]
 
-    def _load(self) -> Encoder:
-        """The encoder that made the pages, loaded once."""
+    def load_encoder(self, device: str | None = None) -> Encoder:
+        """The encoder that made the pages, with the options that made them; loaded once."""
         about = self.known()
-        if self._encoder is None:
-            if not about.encoder.get("name"):
-                raise BadInput(
-                    "the store does not know which encoder made its pages: give the query's vectors, "
-                    "or open_store(..., encoder=)"
-                )
-            encoder = load_encoder(about.encoder["name"])
-            about.check_encoder({key: encoder.about.get(key) for key in ("name", "revision")})
-            self._encoder = encoder
-        return self._encoder
+        with self._loading:
+            if self._encoder is None:
+                encoder = self.encoder_spec(device).load()
+                about.check_encoder({key: encoder.about.get(key) for key in ("name", "revision")})
+                self._encoder = encoder
+            return self._encoder
+
+    def encoder_spec(self, device: str | None = None) -> EncoderSpec:
+        """Which encoder made the pages, and with which options."""
+        spec = EncoderSpec.recorded(self.known().encoder, device)
+        if spec is None:
+            raise BadInput(
+                "the store does not know which encoder made its pages: give the query's vectors, "
+                "or open_store(..., encoder=)"
+            )
+        asked_for = self._asked_for is not None and self._asked_for.name == spec.name
+        return replace(spec, trusted=asked_for)
 
     def known(self) -> About:
         """What made the pages, as it is now; an error where there are none."""

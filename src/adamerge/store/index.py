@@ -1,13 +1,13 @@
 """Files -> a store: what has not changed is passed over, what has is replaced, what is gone is removed."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from adamerge.compress.names import Method, parse_method
-from adamerge.encoders import Encoder, load_encoder
+from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
@@ -109,18 +109,27 @@ def survey(
 class Indexing:
     """How files become entries."""
 
-    encoder: Encoder | str = "minilm"  # by name: loaded when there is something to encode
+    encoder: Encoder | EncoderSpec | str = "minilm"  # one that is only named is loaded when there is work for it
     method: Method | str | None = None  # that of DEFAULTS for the encoder
     batch_size: int = 4
     dpi: int = DPI
     pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
     skip_bad: Report | None = None  # is told of pages that cannot be read; without it, the first one ends the run
-    options: Mapping[str, Any] = field(default_factory=dict)  # of an encoder by name, as load_encoder() takes them
+
+    @property
+    def encoder_name(self) -> str:
+        """The name of the encoder, loaded or not."""
+        return self.encoder if isinstance(self.encoder, str) else self.encoder.name
+
+    def load_encoder(self) -> Encoder:
+        """The encoder, loaded."""
+        spec = EncoderSpec(self.encoder) if isinstance(self.encoder, str) else self.encoder
+        return spec.load() if isinstance(spec, EncoderSpec) else spec
 
 
-def default_method(encoder: Encoder | str) -> str:
+def default_method(encoder: str) -> str:
     """The name of the method that pages of an encoder are stored by where none is asked for."""
-    return DEFAULTS.get(encoder if isinstance(encoder, str) else encoder.name, DEFAULTS[""])
+    return DEFAULTS.get(encoder, DEFAULTS[""])
 
 
 def index_files(
@@ -136,13 +145,12 @@ def index_files(
     moment goes on when it is started again.
     """
     how = how or Indexing()
-    wanted = how.method or default_method(how.encoder)
+    wanted = how.method or default_method(how.encoder_name)
     method = parse_method(wanted) if isinstance(wanted, str) else wanted
     if store.about is not None and str(method) != store.about.method:
         raise Mismatch(f"the store holds pages of {store.about}, not of {method}: use that method, or another store")
-    name = how.encoder if isinstance(how.encoder, str) else how.encoder.about.get("name")
     if store.about is not None:
-        store.about.check_encoder({"name": name, "dpi": how.dpi})
+        store.about.check_encoder({"name": how.encoder_name, "dpi": how.dpi})
     store.begin()  # a second writer hears of it now, not after hours of encoding
     files = survey(paths, store, metadata or {}, how.skip_bad)
     columns_of((file.metadata for file in files), store.columns())  # refused now, not after hours of encoding
@@ -167,7 +175,7 @@ def index_files(
 
 def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method, readable: set[str]) -> Iterator[Entry]:
     """The pages of files that are not in the store yet, encoded and compressed; `readable` grows with their sources."""
-    encoder = load_encoder(how.encoder, **how.options) if isinstance(how.encoder, str) else how.encoder
+    encoder = how.load_encoder()
     store.encoded_by(encoder, dpi=how.dpi)
     pages = (
         page for file in new.values() for page in read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)

@@ -23,10 +23,9 @@ from lancedb.index import IvfFlat
 
 from adamerge import files
 from adamerge.arrays import Floats
-from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, Mismatch, StoreUnavailable
 from adamerge.search import Memory, best, double, maxsim
-from adamerge.store.base import Ranked, Source, Store, facts_of
+from adamerge.store.base import AnyEncoder, Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
 from adamerge.store.filters import parse, quoted, to_sql
 from adamerge.store.metadata import columns_of
@@ -46,7 +45,7 @@ class LanceStore(Store):
         self,
         path: str | Path,
         *,
-        encoder: Encoder | Mapping[str, Any] | str | None = None,
+        encoder: AnyEncoder | None = None,
         dtype: str | None = None,
         memory: int = 4 << 30,
         storage_options: dict[str, str] | None = None,

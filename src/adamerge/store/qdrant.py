@@ -17,10 +17,9 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from qdrant_client.local.qdrant_local import QdrantLocal
 
 from adamerge.arrays import Floats
-from adamerge.encoders import Encoder
 from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
 from adamerge.search.candidates import double
-from adamerge.store.base import Ranked, Source, Store, facts_of
+from adamerge.store.base import AnyEncoder, Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
 from adamerge.store.filters import OWN, parse
 from adamerge.store.metadata import columns_of
@@ -56,7 +55,7 @@ class QdrantStore(Store):
         client: QdrantClient,
         collection: str,
         *,
-        encoder: Encoder | Mapping[str, Any] | str | None = None,
+        encoder: AnyEncoder | None = None,
         dtype: str | None = None,
         shard_number: int | None = None,
         replication_factor: int | None = None,

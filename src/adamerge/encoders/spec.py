@@ -1,0 +1,183 @@
+"""Which encoder is asked for: a name and options, as stores, caches, workers and results record and restore it.
+
+A name is one of ours (`minilm`), a checkpoint of the ColPali family on the hub or in a folder
+(`vidore/colqwen2.5-v0.2`), an entry point of the group `adamerge.encoders`, or a class of one's own
+(`package.module:Class`).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from adamerge.errors import BadFile, BadInput, Mismatch, UnknownName, missing_extra
+
+if TYPE_CHECKING:
+    from adamerge.encoders import Encoder
+
+GROUP = "adamerge.encoders"
+CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+class Kind(NamedTuple):
+    """How a kind of encoder is made."""
+
+    where: str  # module:Class, called with the name and the options
+    does: str
+    options: tuple[str, ...] | None = None  # None where only the class knows
+    packages: tuple[str, ...] = ()  # that it needs
+    extra: str = ""  # that installs them
+
+    @property
+    def installed(self) -> bool:
+        """Whether the packages that it needs are there."""
+        return all(find_spec(package) for package in self.packages)
+
+
+KINDS = {
+    "minilm": Kind(
+        "adamerge.encoders.minilm:MiniLM",
+        "words of the text layer, on any laptop; of scans, with the extra ocr",
+        ("device", "weights"),
+        ("transformers", "torch"),
+        "local",
+    )
+}
+COLPALI = Kind(
+    "adamerge.encoders.colpali:ColPaliEncoder",
+    "page images; ColPali, ColQwen, ColNomic ...: a name on the hub, or a folder",
+    ("device", "dtype", "max_num_visual_tokens", "query_prefix"),
+    ("colpali_engine", "torch"),
+    "colpali",
+)
+
+
+@dataclass(frozen=True)
+class EncoderSpec:
+    """An encoder that is asked for: its name and the options it is loaded with.
+
+    device   where it runs; not recorded, since the same vectors may be made on another machine
+    trusted  False where a file named it, not the user: then it loads no code from outside of installed encoders
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    device: str | None = field(default=None, compare=False)
+    trusted: bool = field(default=True, compare=False)
+
+    @classmethod
+    def recorded(cls, about: Mapping[str, Any], device: str | None = None) -> Self | None:
+        """The encoder that a store or a manifest names, with its options; None where it names none."""
+        if not about.get("name"):
+            return None
+        options = about.get("options")
+        if options is None:  # written before options were recorded as such
+            tokens = about.get("max_num_visual_tokens")
+            options = {} if tokens is None else {"max_num_visual_tokens": tokens}
+        return cls(about["name"], dict(options), device, trusted=False)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether loading it imports a class by its path."""
+        return self.name not in installed() and CLASS.fullmatch(self.name) is not None
+
+    def load(self) -> "Encoder":
+        """Load it; refuse options that it does not have, and say what to install."""
+        self.check_options()
+        if self.is_code and not self.trusted:
+            raise BadInput(
+                f"these pages were made by code outside of adamerge, {self.name}: if you trust it, say so with "
+                f"--encoder {self.name}, or encoder='{self.name}' in Python"
+            )
+        kind = kind_of(self.name)
+        given = dict(self.options) | ({} if self.device is None else {"device": self.device})
+        if not kind.installed:
+            raise missing_extra(f"the encoder {self.name}", kind.extra)
+        encoder: Encoder = _class_of(kind.where)(self.name, **given)
+        if encoder.name != self.name:
+            raise BadInput(f"the encoder {self.name} calls itself {encoder.name}: no store could find it again")
+        return encoder
+
+    def check_options(self) -> None:
+        """Refuse a name that there is not, and options that the encoder does not have, before it is loaded."""
+        known = kind_of(self.name).options
+        wrong = sorted(set(self.options) - set(known)) if known is not None else []
+        if wrong:
+            raise BadInput(f"{self.name} takes no {wrong[0]}")
+
+    def weights(self) -> str | None:
+        """Which weights would be loaded now, found without loading them; None where that cannot be known.
+
+        A folder is known by the names, sizes and times of its files, so a copy of it is another one; a checkpoint of
+        the hub by its commit on this machine. Encoders of ours load no weights but the known ones.
+        """
+        if self.name in KINDS:
+            return None
+        if (folder := Path(self.name)).is_dir():
+            files = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir())
+            return f"local {sha256(repr(files).encode()).hexdigest()[:12]}"
+        try:
+            from huggingface_hub import try_to_load_from_cache
+
+            found = [try_to_load_from_cache(self.name, f"{kind}config.json") for kind in ("adapter_", "")]
+        except (ImportError, ValueError):
+            return None
+        return next((Path(path).parent.name for path in found if isinstance(path, str)), None)
+
+    def check(self, made: Mapping[str, Any], where: Path) -> None:
+        """Refuse what the same name made with other options or weights; `made` has the two, if they are known."""
+        there = made.get("options") or {}
+        if there != dict(self.options):
+            raise Mismatch(
+                f"{where} was made by {self.name} with options {there}, not {dict(self.options)}: choose another folder"
+            )
+        if (now := self.weights()) not in (None, made.get("weights")):
+            raise Mismatch(
+                f"{where} was made by {self.name} with weights {made.get('weights')}, now they are {now}: "
+                f"choose another folder"
+            )
+
+
+def installed() -> dict[str, Kind]:
+    """The encoders that have a name of their own: ours, and those that installed packages bring."""
+    brought = {point.name: Kind(point.value, f"of the package {_package(point)}") for point in _entry_points()}
+    return brought | KINDS
+
+
+def kind_of(name: str) -> Kind:
+    """How an encoder of a name is made; a name that can be none is refused before any hub is asked."""
+    known = installed()
+    if name in known:
+        return known[name]
+    if CLASS.fullmatch(name):
+        return Kind(name, "a class of one's own")
+    if "/" in name or Path(name).is_dir():
+        return COLPALI
+    close = get_close_matches(name, known, 1)
+    meant = f" (did you mean '{close[0]}'?)" if close else ""
+    raise UnknownName(
+        f"no encoder '{name}'{meant}; give {', '.join(known)}, a name of the hub such as vidore/colqwen2.5-v0.2, "
+        f"a folder, or package.module:Class"
+    )
+
+
+def _entry_points() -> Any:
+    return entry_points(group=GROUP)
+
+
+def _package(point: Any) -> str:
+    return str(point.dist.name) if point.dist else "unknown"
+
+
+def _class_of(where: str) -> Any:
+    module, _, name = where.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise BadFile(f"the encoder {where} cannot be imported: {error}") from None
