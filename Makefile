@@ -6,6 +6,8 @@ AS_ROOT := $(shell test $$(id -u) = 0 || echo sudo)
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # tables need no kernels: nothing to compile
 FROM_SOURCE := PYTHONPATH=src ADAMERGE_KERNELS=reference $(BIN)/python
+# a process per core, at most 4 since each may load a model; tests of one xdist_group share a process
+AT_ONCE := -n logical --maxprocesses 4 --dist loadgroup
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help
@@ -17,7 +19,7 @@ demo: $(VENV)/.demo  ## index the sample PDF whole and compressed, search both, 
 	$(BIN)/python examples/demo.py build/demo
 
 test: check browser  ## lint, types, and all tests: what CI runs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(AT_ONCE) --durations 10
 
 check: $(VENV)/.test  ## lint, format and types only
 	$(BIN)/ruff check .

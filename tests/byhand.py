@@ -66,3 +66,11 @@ def make(folder):
     both(folder, "mean-vector", 10, 0.2, 0.2, ms=None)
     both(folder, "bm25", 0, 0.4, 0.4, ms=None, patches=0)
     return folder
+
+
+def row(made, **wanted):
+    """The only row of a table whose columns have these values, as a dictionary."""
+    names = [column.name for column in made.columns]
+    rows = [dict(zip(names, values, strict=True)) for values in made.rows]
+    (found,) = (one for one in rows if wanted.items() <= one.items())
+    return found

@@ -8,13 +8,15 @@ import os
 import re
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, urlencode
+
+from processes import children, ended, start
+from waiting import LONG, until
 
 HERE = Path(__file__).parent
 
@@ -36,11 +38,18 @@ class Server:
         """Status, headers and body of a request."""
         request = urllib.request.Request(self.url + path, body, headers or {}, method=method)
         try:
-            with opener.open(request, timeout=60) as answer:
+            with opener.open(request, timeout=LONG) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, error.headers, error.read()
+
+    def answers(self):
+        """Whether it can be reached."""
+        try:
+            return self.ask("/healthz")[0] > 0
+        except urllib.error.URLError:
+            return False
 
     def json(self, path, **given):
         """The JSON of a request that has to work."""
@@ -58,15 +67,14 @@ class Server:
         status, _, body = self.ask("/api/index", kind | (headers or {}), head + content + b"\r\n--line--\r\n")
         return status, json.loads(body)
 
-    def wait(self, job, states=("done", "failed"), seconds=60):
-        """A job once it is in one of some states."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            found = self.json(f"/api/index/{job['id']}")
-            if found["state"] in states:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(found)
+    def wait(self, job, states=("done", "failed"), pages=0):
+        """A job once it is in one of some states, and so many of its pages are done."""
+
+        def found():
+            now = self.json(f"/api/index/{job['id']}")
+            return now if now["state"] in states and now["done"] >= pages else None
+
+        return until(found, f"{job['name']} {' or '.join(states)}", self.process)
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -77,28 +85,26 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
 opener = urllib.request.build_opener(NoRedirect, urllib.request.ProxyHandler({}))
 
 
+def workers(server):
+    """The processes that a server has started, oldest first."""
+    return children(server.process)
+
+
 @contextmanager
 def serving(store, *options, env=None, **settings):
     """A server on a free port of loopback, ended when the block ends."""
     command = [sys.executable, str(HERE / "serving.py"), "serve", str(store), "--port", "0", *map(str, options)]
     given = os.environ | {"SERVING": json.dumps(settings)} | (env or {})
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=given)
-    try:
-        line = process.stdout.readline()
-        url = re.match(r"http://\S+", line)[0]
-        server = Server(process, re.sub("//[^:]+:", "//127.0.0.1:", url))
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            try:
-                server.ask("/healthz")
-                break
-            except urllib.error.URLError:
-                time.sleep(0.05)
-        yield server
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-        process.stdout.close()
+    process = start(command, stdout=subprocess.PIPE, text=True, env=given)
+    with ended(process):
+        try:
+            url = re.match(r"http://\S+", process.stdout.readline())[0]
+            server = Server(process, re.sub("//[^:]+:", "//127.0.0.1:", url))
+            until(server.answers, "an answer of the server", process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(LONG)
 
 
 def main():

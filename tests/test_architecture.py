@@ -1,6 +1,7 @@
 """The shape of the code: imports point down, the import is light, names are what they say."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,11 @@ def imported(module):
 def test_imports_point_down(module):
     for name in imported(module):
         assert layer(name) <= layer(module.parts[0]), f"{module} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.name)
+def test_tests_share_helpers_and_not_each_other(path):
+    assert not re.search(r"^\s*(from|import) test_", path.read_text(), re.MULTILINE)
 
 
 def test_every_public_name_is_there():

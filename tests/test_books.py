@@ -5,7 +5,7 @@ import os
 
 import manual
 import pytest
-from test_cli import run
+from cli import run
 
 from adamerge.errors import BadFile, MissingExtra, UnknownName
 from adamerge.evaluate import archive, book_pages, books, catalogue

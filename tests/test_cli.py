@@ -1,31 +1,18 @@
 """The command line, as a person runs it: real processes, real files."""
 
-import json
 import os
 import pty
 import signal
 import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from cli import ADAMERGE, lines, run
 from conftest import random_page
 
 import adamerge as am
-
-ADAMERGE = Path(sys.executable).with_name("adamerge")
-
-
-def run(*words, **more):
-    return subprocess.run([ADAMERGE, *map(str, words)], capture_output=True, text=True, timeout=120, **more)
-
-
-def lines(result):
-    assert result.returncode == 0, result.stderr
-    return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from test_cli import ADAMERGE, lines, run
+from cli import ADAMERGE, lines, run
 
 import adamerge as am
 from adamerge.store.transfer import export_shards

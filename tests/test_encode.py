@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from cli import lines, run
 from reportlab.pdfgen.canvas import Canvas
-from test_cli import lines, run
 
 import adamerge as am
 

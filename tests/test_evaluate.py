@@ -17,7 +17,7 @@ import manual
 import numpy as np
 import pytest
 import tiny
-from test_cli import run as cli
+from cli import run as cli
 
 import adamerge as am
 from adamerge.compress.names import METHODS

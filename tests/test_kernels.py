@@ -7,26 +7,12 @@ from conftest import random_page
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
+from trees import partitions, unit
 
 from adamerge.kernels import _native, reference
 
 LEVELS = _native.levels()
 every_level = pytest.mark.parametrize("level", LEVELS)
-
-
-def unit(vectors):
-    vectors = vectors.astype(np.float64)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def partitions(merges):
-    """The group that every merge makes, in order: two trees with equal lists have equal groups at every level."""
-    n = len(merges) + 1
-    nodes, made = {i: frozenset([i]) for i in range(n)}, []
-    for t, (a, b) in enumerate(merges):
-        nodes[n + t] = nodes.pop(int(a)) | nodes.pop(int(b))
-        made.append(nodes[n + t])
-    return made
 
 
 def explicit_cosines(vectors, merges):

@@ -6,23 +6,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
+from lance_pages import D, a_page, a_query
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, Damaged, Locked, NotFound, StoreUnavailable
 from adamerge.store import is_store, lance, parse_bytes
-
-D = 16
-
-
-def a_page(i, m=6, seed=3):
-    vectors = np.random.default_rng([seed, i]).normal(size=(m, D)).astype(np.float32)
-    return am.Compressed(vectors, np.arange(m, dtype=np.int32), method="identity", id=f"p{i:05d}")
-
-
-def a_query(seed=0):
-    return np.random.default_rng([9, seed]).normal(size=(5, D)).astype(np.float32)
 
 
 @pytest.fixture
@@ -223,7 +212,7 @@ import sys
 sys.path.insert(0, sys.argv[2])
 import adamerge as am
 from adamerge.store import lance
-from test_lance import written
+from lance_pages import written
 lance.COMPACT = 5
 with am.open_store(sys.argv[1]) as store:
     for i in range(0, 100_000, 3):
@@ -237,7 +226,7 @@ import sys, time
 sys.path.insert(0, sys.argv[2])
 import numpy as np
 import adamerge as am
-from test_lance import a_query, written
+from lance_pages import a_query, written
 end, searches, replaced = time.time() + 5, 0, 0
 with am.open_store(sys.argv[1], memory=sys.argv[3]) as store:
     while time.time() < end:
@@ -251,10 +240,6 @@ with am.open_store(sys.argv[1], memory=sys.argv[3]) as store:
         searches += 1
 print(searches, replaced)
 """
-
-
-def written(number):
-    return am.Entry(a_page(number % 600, 2 + number % 5, seed=number), number=number + 2)
 
 
 def start(code, *arguments):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import random_page
 from scipy.cluster.hierarchy import linkage
-from test_kernels import partitions, unit
+from trees import partitions, unit
 
 from adamerge.compress import link
 from adamerge.errors import BadDtype, BadInput, BadShape, TooLarge

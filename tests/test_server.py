@@ -12,27 +12,11 @@ from io import BytesIO
 import pytest
 from light import Light, write_pdf
 from PIL import Image
+from server_store import HOSTILE, TOKEN, make_store, pdf_of
 from serving import HERE, serving
 
 import adamerge as am
 from adamerge.store.index import Indexing, index_files
-
-TOKEN = "a secret of many letters"
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def make_store(folder):
-    """A store of two PDFs in a folder whose name must never be sent."""
-    write_pdf(folder / "private-folder" / "report.pdf", ["alpha beta gamma", "delta epsilon zeta"])
-    write_pdf(folder / "private-folder" / f"{HOSTILE}.pdf", [f"omega {HOSTILE}"])
-    with am.open_store(folder / "pages.store") as store:
-        how = Indexing(Light(), "adamerge:k=none")
-        list(index_files([folder / "private-folder"], store, how, {"report.pdf": {"year": 2026, "note": HOSTILE}}))
-    return folder / "pages.store"
-
-
-def pdf_of(tmp_path, *texts):
-    return write_pdf(tmp_path / "made.pdf", texts).read_bytes()
 
 
 @pytest.fixture(scope="module")

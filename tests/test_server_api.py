@@ -10,8 +10,8 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from server_store import make_store
 from serving import serving
-from test_server import make_store
 
 OPERATIONS = [("/api/search", "GET"), ("/api/pages/{id}", "GET"), ("/api/store", "GET"), ("/healthz", "GET")]
 OPERATIONS += [("/metrics", "GET"), ("/api/index", "GET"), ("/api/index", "POST"), ("/api/index/{job}", "GET")]

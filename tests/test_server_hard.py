@@ -4,32 +4,15 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from hostile import memory_bomb, time_bomb
-from serving import serving
-from test_server import make_store, pdf_of
-
-
-def workers(server):
-    """The processes that a server has started, oldest first."""
-    listed = subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(server.process.pid)], text=True)
-    return sorted(map(int, listed.split()))
-
-
-@contextmanager
-def stopped(pid):
-    """A process that does nothing for a while."""
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
+from processes import stopped
+from server_store import make_store, pdf_of
+from serving import serving, workers
 
 
 def test_files_beyond_those_that_may_wait_are_refused_at_once(tmp_path):

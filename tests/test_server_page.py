@@ -5,9 +5,9 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from light import write_pdf
-from serving import serving
-from test_server import HOSTILE, TOKEN, make_store
-from test_server_hard import stopped, workers
+from processes import stopped
+from server_store import HOSTILE, TOKEN, make_store
+from serving import serving, workers
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 LOADED = "img => img.decode()"  # Playwright's wait_for_function needs eval, which the page's policy forbids

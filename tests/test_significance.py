@@ -3,8 +3,8 @@
 import byhand
 import numpy as np
 import pytest
+from byhand import row
 from scipy import stats
-from test_tables import row
 
 from adamerge.errors import BadInput
 from adamerge.evaluate import points, significance

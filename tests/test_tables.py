@@ -10,7 +10,8 @@ from pathlib import Path
 import byhand
 import numpy as np
 import pytest
-from test_cli import run as cli
+from byhand import row
+from cli import run as cli
 
 import adamerge as am
 from adamerge.compress.names import METHODS
@@ -28,15 +29,6 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(folder):
     return points.load(folder)
-
-
-def row(made, **wanted):
-    """The only row whose columns have these values, as a dictionary."""
-    names = [column.name for column in made.columns]
-    (found,) = (
-        r for r in (dict(zip(names, r, strict=True)) for r in made.rows) if all(r[k] == v for k, v in wanted.items())
-    )
-    return found
 
 
 def test_both_readings_of_the_envelope_by_hand(results):
