@@ -33,7 +33,11 @@ def main() -> None:
         "| N | eager, ms | row, ms | eager / row | weights of eager, MB | of the row, MB |\n|---|---|---|---|---|---|"
     )
     for n in (768, 1536, 3072):
-        q, k, v = torch.randn(1, HEADS, n, D), torch.randn(1, SHARED, n, D), torch.randn(1, SHARED, n, D)
+        q, k, v = (
+            torch.randn(1, HEADS, n, D),
+            torch.randn(1, SHARED, n, D),
+            torch.randn(1, SHARED, n, D),
+        )
         mask = torch.full((n, n), -torch.inf).triu(1)[None, None]
         seen = Capture(torch.tensor([n - 1]), torch.ones(1, n, dtype=torch.bool), None)
         with torch.no_grad():
@@ -41,11 +45,18 @@ def main() -> None:
             row = _weights(module, q, k, mask, seen, {})
             torch.testing.assert_close(row, full[:, :, -1], atol=1e-6, rtol=0)
             eager = best(
-                lambda q=q, k=k, v=v, mask=mask: eager_attention_forward(module, q, k, v, mask, scaling=D**-0.5)
+                lambda q=q, k=k, v=v, mask=mask: eager_attention_forward(
+                    module, q, k, v, mask, scaling=D**-0.5
+                )
             )
-            ours = best(lambda q=q, k=k, mask=mask, seen=seen: _weights(module, q, k, mask, seen, {}))
+            ours = best(
+                lambda q=q, k=k, mask=mask, seen=seen: _weights(module, q, k, mask, seen, {})
+            )
         sizes = (4 * full.numel() / 1e6, 4 * row.numel() / 1e6)
-        print(f"| {n} | {eager:.1f} | {ours:.2f} | {eager / ours:.0f} | {sizes[0]:.0f} | {sizes[1]:.2f} |", flush=True)
+        print(
+            f"| {n} | {eager:.1f} | {ours:.2f} | {eager / ours:.0f} | {sizes[0]:.0f} | {sizes[1]:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -50,15 +50,22 @@ def measure(folder: str, method: str, query: np.ndarray, offsets: np.ndarray) ->
     kept = float(np.mean([len(np.intersect1d(a, b)) / len(a) for a, b in pairs]))
     first = float(np.mean([a[0] == b[0] for a, b in pairs]))
     error = np.abs(rounded - exact).max()
-    print(f"| `{method}` | {len(small):,} | {len(vectors):,} | {kept:.4f} | {first:.4f} | {error:.3f} |", flush=True)
+    print(
+        f"| `{method}` | {len(small):,} | {len(vectors):,} | {kept:.4f} | {first:.4f} | {error:.3f} |",
+        flush=True,
+    )
     return kept
 
 
 def main() -> None:
     """A row per method; exit 1 if int8 keeps less than 0.99 of a top ten."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vectors", help="a folder that `adamerge encode` wrote")
-    parser.add_argument("files", nargs="+", help="what it was made of: sentences are drawn from their text")
+    parser.add_argument(
+        "files", nargs="+", help="what it was made of: sentences are drawn from their text"
+    )
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--method", action="append", help=f"default: {' '.join(METHODS)}")
     asked = parser.parse_args()
@@ -71,7 +78,10 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     methods = asked.method or METHODS
     kept = [measure(asked.vectors, method, np.concatenate(queries), offsets) for method in methods]
-    print("\n" + budget("int8 pages keep of the exact top ten, at the least", min(kept), at_least=0.99))
+    print(
+        "\n"
+        + budget("int8 pages keep of the exact top ten, at the least", min(kept), at_least=0.99)
+    )
     if MISSED:
         sys.exit("missed: " + "; ".join(MISSED))
 

@@ -20,7 +20,17 @@ from timing import MISSED, budget, fastest
 from adamerge import kernels
 from adamerge.kernels import _native
 
-SHAPES = [(1, 128), (10, 128), (20, 128), (40, 128), (200, 128), (20, 96), (20, 320), (20, 384), (20, 2048)]
+SHAPES = [
+    (1, 128),
+    (10, 128),
+    (20, 128),
+    (40, 128),
+    (200, 128),
+    (20, 96),
+    (20, 320),
+    (20, 384),
+    (20, 2048),
+]
 RATIOS = {  # and their budgets
     ("NumPy fp16", "fp16"): 5,
     ("maxsim-cpu", "fp32"): 2,
@@ -48,7 +58,9 @@ class Pages:
         scales = self.scales if vectors.dtype == np.int8 else None
         begins, ends = self.offsets[:-1], self.offsets[1:]
         offsets = np.array([0, len(self.query)])
-        return _native.maxsim(self.query, offsets, vectors, scales, begins, ends, threads, level=level)[0]
+        return _native.maxsim(
+            self.query, offsets, vectors, scales, begins, ends, threads, level=level
+        )[0]
 
     def numpy(self) -> np.ndarray:
         """Scores of the float16 pages by NumPy."""
@@ -56,7 +68,11 @@ class Pages:
         for at in range(0, len(self.sizes), BLOCK):
             offsets = self.offsets[at : at + BLOCK + 1]
             block = self.halves[offsets[0] : offsets[-1]].astype(np.float32)
-            out.append(np.maximum.reduceat(self.query @ block.T, offsets[:-1] - offsets[0], axis=1).sum(axis=0))
+            out.append(
+                np.maximum.reduceat(self.query @ block.T, offsets[:-1] - offsets[0], axis=1).sum(
+                    axis=0
+                )
+            )
         return np.concatenate(out)
 
     def agrees(self, scores: np.ndarray) -> bool:
@@ -74,9 +90,13 @@ class Pages:
             "int8": lambda: self.ours(self.bytes),
             "two threads": lambda: self.ours(self.halves, threads=2),
             "NumPy fp16": self.numpy,
-            "torch": lambda: torch.segment_reduce(vectors @ query.T, "max", lengths=lengths).sum(1).numpy(),
+            "torch": lambda: (
+                torch.segment_reduce(vectors @ query.T, "max", lengths=lengths).sum(1).numpy()
+            ),
         }
-        if len(self.query) <= 32 and self.query.shape[1] <= 128:  # maxsim-cpu 0.1.0 is wrong at q = 33 and d = 320
+        if (
+            len(self.query) <= 32 and self.query.shape[1] <= 128
+        ):  # maxsim-cpu 0.1.0 is wrong at q = 33 and d = 320
             peers["maxsim-cpu"] = lambda: maxsim_cpu.maxsim_scores_variable(self.query, lists)
         return peers
 
@@ -90,7 +110,9 @@ def unit(rng: np.random.Generator, rows: int, d: int) -> np.ndarray:
 def compare(pages: int, seconds: float) -> None:
     """A row per query length and dimension, then the budgets at q = 20, d = 128."""
     print(f"## MaxSim: {pages:,} pages of 50 to 150 vectors (fewer above d = 384)\n")
-    print(f"| q | d | fp32, ms | fp16, ms | int8, ms | {' | '.join(f'{a} / {b}' for a, b in RATIOS)} |")
+    print(
+        f"| q | d | fp32, ms | fp16, ms | int8, ms | {' | '.join(f'{a} / {b}' for a, b in RATIOS)} |"
+    )
     print("|" + "---|" * (5 + len(RATIOS)))
     kept = {}
     for q, d in SHAPES:
@@ -114,7 +136,13 @@ def levels(pages: int, seconds: float) -> None:
     print("\n| level | fp32, ms | fp16 | int8 |\n|---|---|---|---|")
     for level in _native.levels():
         kinds = {"fp32": these.vectors, "fp16": these.halves, "int8": these.bytes}
-        ms = fastest({name: lambda x=x, level=level: these.ours(x, level=level) for name, x in kinds.items()}, seconds)
+        ms = fastest(
+            {
+                name: lambda x=x, level=level: these.ours(x, level=level)
+                for name, x in kinds.items()
+            },
+            seconds,
+        )
         print(f"| {level} | {' | '.join(f'{time:.2f}' for time in ms.values())} |", flush=True)
 
 

@@ -60,8 +60,13 @@ def _load() -> None:
         from sentence_transformers.multi_vector_encoder.modules import HierarchicalTokenPooling
     except ImportError:
         return
-    colpali, st = HierarchicalTokenPooler(), HierarchicalTokenPooling(pool_factor=4, num_protected_tokens=0)
-    POOLERS["colpali-engine"] = lambda x: colpali.pool_embeddings([torch.from_numpy(x)], pool_factor=4)
+    colpali, st = (
+        HierarchicalTokenPooler(),
+        HierarchicalTokenPooling(pool_factor=4, num_protected_tokens=0),
+    )
+    POOLERS["colpali-engine"] = lambda x: colpali.pool_embeddings(
+        [torch.from_numpy(x)], pool_factor=4
+    )
     POOLERS["sentence-transformers"] = lambda x: st.pool([torch.from_numpy(x)])
 
 

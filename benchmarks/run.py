@@ -37,7 +37,9 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 def compare(seconds: float) -> dict[tuple[int, int], float]:
     """Full AdaMerge without pruning, against the same with other linkages; whole poolers against Sem-Cluster."""
-    print("## One page, one thread: milliseconds of ours, and how many times longer the others take\n")
+    print(
+        "## One page, one thread: milliseconds of ours, and how many times longer the others take\n"
+    )
     heads = [*LINKAGES, *(f"{name} pooler" for name in POOLERS)]
     print(f"| n' | d | AdaMerge, ms | {' | '.join(heads)} |")
     print("|" + "---|" * (3 + len(heads)))
@@ -47,8 +49,12 @@ def compare(seconds: float) -> dict[tuple[int, int], float]:
         ours[n, d] = best(lambda this=this: METHOD(this), seconds)
         cells = []
         for name, linkage in LINKAGES.items():
-            assert (adamerge_with(linkage, this).groups == METHOD(this).groups).all(), f"{name} cuts otherwise"
-            ratios[name, n, d] = best(lambda f=linkage, p=this: adamerge_with(f, p), seconds) / ours[n, d]
+            assert (adamerge_with(linkage, this).groups == METHOD(this).groups).all(), (
+                f"{name} cuts otherwise"
+            )
+            ratios[name, n, d] = (
+                best(lambda f=linkage, p=this: adamerge_with(f, p), seconds) / ours[n, d]
+            )
             cells.append(f"{ratios[name, n, d]:.1f}")
         merge = best(lambda this=this: am.SemCluster(m=4)(this), seconds)
         for name, pooler in POOLERS.items():
@@ -57,9 +63,21 @@ def compare(seconds: float) -> dict[tuple[int, int], float]:
         print(f"| {n} | {d} | {ours[n, d]:.3f} | {' | '.join(cells)} |", flush=True)
     print()
     print(budget("AdaMerge, n'=370, d=128, against SciPy", ratios["SciPy", 370, 128], at_least=8))
-    print(budget("AdaMerge, n'=370, d=128, against fastcluster", ratios["fastcluster", 370, 128], at_least=5))
+    print(
+        budget(
+            "AdaMerge, n'=370, d=128, against fastcluster",
+            ratios["fastcluster", 370, 128],
+            at_least=5,
+        )
+    )
     if "colpali-engine" in POOLERS:
-        print(budget("Sem-Cluster, n=747, against colpali-engine", ratios["colpali-engine", 747, 128], at_least=30))
+        print(
+            budget(
+                "Sem-Cluster, n=747, against colpali-engine",
+                ratios["colpali-engine", 747, 128],
+                at_least=30,
+            )
+        )
     return ours
 
 
@@ -69,15 +87,25 @@ def kernel(seconds: float) -> None:
     x = np.array(page(370).vectors)
     y = x.copy()  # NumPy halves the work of x @ x.T; y makes it the full product
     link = best(lambda: _native.ward(x), seconds)
-    print(budget("link / matrix product, n'=370, d=128", link / best(lambda: x @ y.T, seconds), at_most=2.5))
-    print(f"link / NumPy's symmetric product, half the work: {link / best(lambda: x @ x.T, seconds):.2f}")
+    print(
+        budget(
+            "link / matrix product, n'=370, d=128",
+            link / best(lambda: x @ y.T, seconds),
+            at_most=2.5,
+        )
+    )
+    print(
+        f"link / NumPy's symmetric product, half the work: {link / best(lambda: x @ x.T, seconds):.2f}"
+    )
     sizes = [128, 180, 256, 370, 512, 747, 1024, 1500]
     pages = [np.array(page(n).vectors) for n in sizes]
     times = [best(lambda x=x: _native.ward(x), seconds / 2) for x in pages]
     slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
     print(budget("growth of the linkage from n'=128 to 1500, exponent", slope, at_most=2.3))
     for level in _native.levels():
-        print(f"{level}: {best(lambda level=level: _native.ward(x, level=level), seconds):.3f} ms at n'=370, d=128")
+        print(
+            f"{level}: {best(lambda level=level: _native.ward(x, level=level), seconds):.3f} ms at n'=370, d=128"
+        )
 
 
 def threads(seconds: float) -> None:
@@ -86,7 +114,9 @@ def threads(seconds: float) -> None:
     pages = [page(747, seed=i) for i in range(20)] * 10
 
     def rate(workers: int) -> float:
-        return best(lambda: sum(1 for _ in am.compress_pages(pages, "adamerge:k=none", workers)), seconds)
+        return best(
+            lambda: sum(1 for _ in am.compress_pages(pages, "adamerge:k=none", workers)), seconds
+        )
 
     print(budget("compress_pages on two threads against one", rate(1) / rate(2), at_least=1.8))
 
@@ -101,8 +131,12 @@ def disk(pages: int) -> None:
         shutil.copytree(source, Path(folder, "copy"))
         copy = time.perf_counter() - start
         took, peak = compress(source, out)
-        facts = json.loads(subprocess.check_output([sys.executable, "-m", "adamerge", "info", out, "--json"]))
-        print(f"adamerge compress: {took:.1f} s, {pages / took:,.0f} pages/s, peak memory {peak:.0f} MB")
+        facts = json.loads(
+            subprocess.check_output([sys.executable, "-m", "adamerge", "info", out, "--json"])
+        )
+        print(
+            f"adamerge compress: {took:.1f} s, {pages / took:,.0f} pages/s, peak memory {peak:.0f} MB"
+        )
         print(f"copy of the folder: {copy:.2f} s; compress / copy: {took / copy:.1f}")
         print(f"compression {facts['compression']:.1%}, bytes on disk {facts['bytes on disk']:,}")
 
@@ -116,7 +150,13 @@ def memory(sizes: list[int]) -> None:
             write(Path(folder, "in"), pages)
             peaks.append(compress(Path(folder, "in"), Path(folder, "out"))[1])
             print(f"{pages:,} pages: {peaks[-1]:.0f} MB", flush=True)
-    print(budget(f"peak memory, {sizes[-1]:,} pages against {sizes[0]:,}", peaks[-1] / peaks[0], at_most=1.25))
+    print(
+        budget(
+            f"peak memory, {sizes[-1]:,} pages against {sizes[0]:,}",
+            peaks[-1] / peaks[0],
+            at_most=1.25,
+        )
+    )
 
 
 def write(folder: Path, pages: int) -> None:
@@ -140,7 +180,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     seconds = 0.05 if quick else 1.0
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, kernels {_native.levels()[0]}\n")
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, kernels {_native.levels()[0]}\n"
+    )
     with threadpool_limits(1):
         compare(seconds)
         kernel(seconds)

@@ -20,7 +20,12 @@ from int8 import TOP, sentences
 import adamerge as am
 from adamerge.vectors.shards import open_shards
 
-STORES = [("identity", "float16"), ("adamerge:k=none", "float16"), ("adamerge:k=none", "int8"), ("adamerge", "float16")]
+STORES = [
+    ("identity", "float16"),
+    ("adamerge:k=none", "float16"),
+    ("adamerge:k=none", "int8"),
+    ("adamerge", "float16"),
+]
 STORES += [("adamerge", "int8")]
 HEAD = "| method | dtype | vectors | vectors, MB | store, MB | search | p50, ms | p95, ms | of identity | of exact |"
 
@@ -32,7 +37,9 @@ def pages(folders: list[str], method: str) -> Iterator[am.Compressed]:
     return am.compress_pages(chain.from_iterable(map(am.read_vectors, folders)), method)
 
 
-def ask(store: am.Store, queries: list[np.ndarray], exact: bool) -> tuple[Tops, list[float], list[int]]:
+def ask(
+    store: am.Store, queries: list[np.ndarray], exact: bool
+) -> tuple[Tops, list[float], list[int]]:
     """Top ten, milliseconds and candidates of every query; the first one is asked twice, since it reads the vectors."""
     store.search(queries[0], TOP, exact=exact, why=False)
     tops, times, candidates = [], [], []
@@ -50,7 +57,9 @@ def agreement(tops: Tops, truth: Tops) -> float:
     return float(np.mean([len(a & b) / len(b) for a, b in zip(tops, truth, strict=True)]))
 
 
-def measure(place: Path, name: str, dtype: str, queries: list[np.ndarray], truth: Tops | None) -> Tops:
+def measure(
+    place: Path, name: str, dtype: str, queries: list[np.ndarray], truth: Tops | None
+) -> Tops:
     """Print a row for the exact and one for the two-stage search of a store; the exact top tens."""
     with am.open_store(place, memory="100GB") as store:
         facts = store.facts()
@@ -58,7 +67,10 @@ def measure(place: Path, name: str, dtype: str, queries: list[np.ndarray], truth
     with am.open_store(place, memory=0) as store:
         proposed, two, candidates = ask(store, queries, exact=False)
     size = f"{facts['stored']:,} | {facts['bytes of vectors'] / 1e6:.0f} | {facts['bytes in all'] / 1e6:.0f}"
-    ways = {"exact": (tops, times), f"two-stage, {np.median(candidates):.0f} candidates": (proposed, two)}
+    ways = {
+        "exact": (tops, times),
+        f"two-stage, {np.median(candidates):.0f} candidates": (proposed, two),
+    }
     for way, (found, spent) in ways.items():
         latency = " | ".join(f"{np.percentile(spent, p):.0f}" for p in (50, 95))
         kept = f"{agreement(found, truth or tops):.3f} | {agreement(found, tops):.3f}"
@@ -68,15 +80,25 @@ def measure(place: Path, name: str, dtype: str, queries: list[np.ndarray], truth
 
 def main() -> None:
     """Two rows per store."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vectors", nargs="+", help="folders that `adamerge encode` wrote")
-    parser.add_argument("--files", nargs="+", required=True, help="what they were made of: queries are drawn from it")
+    parser.add_argument(
+        "--files",
+        nargs="+",
+        required=True,
+        help="what they were made of: queries are drawn from it",
+    )
     parser.add_argument("--queries", type=int, default=100)
     asked = parser.parse_args()
     encoder = am.load_encoder(open_shards(asked.vectors[0]).manifest.encoder["name"])
     queries = encoder.encode_queries(sentences(asked.files, asked.queries))
     lengths = [len(query) for query in queries]
-    print(f"{sum(len(open_shards(f)) for f in asked.vectors):,} pages, {len(queries)} queries", end=" ")
+    print(
+        f"{sum(len(open_shards(f)) for f in asked.vectors):,} pages, {len(queries)} queries",
+        end=" ",
+    )
     print(f"of {np.mean(lengths):.0f} vectors on average\n\n{HEAD}\n|{'---|' * 10}")
     truth = None
     with TemporaryDirectory() as folder:

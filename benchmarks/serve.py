@@ -31,13 +31,18 @@ from adamerge.store.entry import thumbnail
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "examples" / "sample.pdf"
-WORDS = re.findall(r"\w+", "patch token vector page group tree cut cliff attention encoder merge cosine floor loss")
+WORDS = re.findall(
+    r"\w+", "patch token vector page group tree cut cliff attention encoder merge cosine floor loss"
+)
 
 
 def entries(pages: int) -> Iterator[am.Entry]:
     """As many pages as asked for, like those of the sample."""
     encoder, rng = am.load_encoder("minilm"), np.random.default_rng(0)
-    known = [(page, encoder.encode_pages([page])[0], thumbnail(page, 512)) for page in am.read_pages([SAMPLE])]
+    known = [
+        (page, encoder.encode_pages([page])[0], thumbnail(page, 512))
+        for page in am.read_pages([SAMPLE])
+    ]
     for number, (page, vectors, picture) in enumerate(islice(cycle(known), pages), 1):
         noise = 0.02 * rng.normal(size=vectors.vectors.shape)
         turned = replace(vectors, vectors=vectors.vectors + noise, id=f"book.pdf#{number}")
@@ -47,7 +52,9 @@ def entries(pages: int) -> Iterator[am.Entry]:
 
 def phrase(number: int) -> str:
     """A query that nobody has asked before."""
-    return " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 3, 5, 7)) + f" {number}"
+    return (
+        " ".join(WORDS[(number * step + step) % len(WORDS)] for step in (1, 3, 5, 7)) + f" {number}"
+    )
 
 
 def gathered(store: am.Store, many: int = 16, count: int = 64) -> None:
@@ -59,10 +66,14 @@ def gathered(store: am.Store, many: int = 16, count: int = 64) -> None:
         for i in range(0, count, size):
             store.search_all(texts[i : i + size])
         took.append(1e3 * (time.perf_counter() - start) / count)
-    print(f"a search alone {took[0]:.1f} ms, one of {many} {took[1]:.1f} ms: {took[0] / took[1]:.1f} times\n")
+    print(
+        f"a search alone {took[0]:.1f} ms, one of {many} {took[1]:.1f} ms: {took[0] / took[1]:.1f} times\n"
+    )
 
 
-def ask(port: int, until: float, numbers: Iterator[int], times: list[float], answers: Counter[int]) -> None:
+def ask(
+    port: int, until: float, numbers: Iterator[int], times: list[float], answers: Counter[int]
+) -> None:
     """One client: a search after the other on one connection, until the time is over."""
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     while time.perf_counter() < until:
@@ -78,7 +89,9 @@ def ask(port: int, until: float, numbers: Iterator[int], times: list[float], ans
 
 def upload(port: int, name: str, content: bytes) -> str:
     """Add a file, wait for it, and say what became of it."""
-    form = f'--line\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+    form = (
+        f'--line\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+    )
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     kind = {"Content-Type": "multipart/form-data; boundary=line"}
     line.request("POST", "/api/index", form + content + b"\r\n--line--\r\n", kind)
@@ -101,9 +114,15 @@ def load(port: int, clients: int, seconds: float, *, adding: bool) -> None:
     for thread in threads:
         thread.start()
     time.sleep(seconds / 2)
-    files = {"damaged.pdf": b"%PDF-1.7 " + os.urandom(10_000), "new.pdf": SAMPLE.read_bytes()} if adding else {}
+    files = (
+        {"damaged.pdf": b"%PDF-1.7 " + os.urandom(10_000), "new.pdf": SAMPLE.read_bytes()}
+        if adding
+        else {}
+    )
     told: list[str] = []
-    adder = threading.Thread(target=lambda: told.extend(upload(port, *file) for file in files.items()))
+    adder = threading.Thread(
+        target=lambda: told.extend(upload(port, *file) for file in files.items())
+    )
     adder.start()
     for thread in threads:
         thread.join()
@@ -129,9 +148,19 @@ def main() -> None:
         with am.open_store(Path(folder, "pages.store"), encoder="minilm") as store:
             store.add(entries(given.pages))
             facts = store.facts()
-            print(f"{facts['pages']:,} pages, {facts['stored']:,} vectors, {facts['bytes in all'] / 1e6:.0f} MB")
+            print(
+                f"{facts['pages']:,} pages, {facts['stored']:,} vectors, {facts['bytes in all'] / 1e6:.0f} MB"
+            )
             gathered(store)
-        command = [sys.executable, "-m", "adamerge", "serve", str(Path(folder, "pages.store")), "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "adamerge",
+            "serve",
+            str(Path(folder, "pages.store")),
+            "--port",
+            "0",
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout is not None

@@ -33,7 +33,9 @@ def inspect(html: str, browser) -> Image.Image:
         file.write_text(html, encoding="utf-8")
         page = browser.new_page(viewport={"width": 1360, "height": 1180}, device_scale_factor=1.5)
         page.goto(file.as_uri())
-        page.locator("#group-2").dispatch_event("pointerover")  # its middle may lie in another group
+        page.locator("#group-2").dispatch_event(
+            "pointerover"
+        )  # its middle may lie in another group
         return Image.open(BytesIO(page.screenshot()))
 
 
@@ -44,8 +46,12 @@ def served() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "reports.store")
         files = [DOCS.parent / "examples" / "sample.pdf"]
-        subprocess.run([adamerge, "index", *files, "--store", store, "--method", "adamerge:k=none"], check=True)
-        server = subprocess.Popen([adamerge, "serve", store, "--port", "0"], stdout=subprocess.PIPE, text=True)
+        subprocess.run(
+            [adamerge, "index", *files, "--store", store, "--method", "adamerge:k=none"], check=True
+        )
+        server = subprocess.Popen(
+            [adamerge, "serve", store, "--port", "0"], stdout=subprocess.PIPE, text=True
+        )
         try:
             yield server.stdout.readline().split()[0]
         finally:
@@ -73,5 +79,11 @@ if __name__ == "__main__":
     with launch() as browser:
         save(inspect(sample(am.load_encoder("minilm")), browser), DOCS / "inspect.webp")
         with served() as url:
-            save(visit(f"{url}/?q=which+patches+does+the+end+token+ignore", browser, 800), DOCS / "search.webp")
-            save(visit(f"{url}/page/sample.pdf%233?q=where+is+the+tree+cut", browser, 860), DOCS / "serve.webp")
+            save(
+                visit(f"{url}/?q=which+patches+does+the+end+token+ignore", browser, 800),
+                DOCS / "search.webp",
+            )
+            save(
+                visit(f"{url}/page/sample.pdf%233?q=where+is+the+tree+cut", browser, 860),
+                DOCS / "serve.webp",
+            )

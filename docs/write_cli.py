@@ -10,11 +10,17 @@ from adamerge.cli import main
 def render() -> str:
     """The help of every verb as Markdown."""
     parts = ["# The command line\n\nWritten by `make docs` from `--help`.\n"]
-    settings = main.context_settings  # click keeps the first help option it makes: it must be the one that runs
-    root = click.Context(main, info_name="adamerge", terminal_width=100, max_content_width=100, **settings)
+    settings = (
+        main.context_settings
+    )  # click keeps the first help option it makes: it must be the one that runs
+    root = click.Context(
+        main, info_name="adamerge", terminal_width=100, max_content_width=100, **settings
+    )
     parts.append(f"```\n{main.get_help(root)}\n```\n")
     parts += _verbs(main, root)
-    parts.append("Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 130 stopped by Ctrl-C.\n")
+    parts.append(
+        "Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 130 stopped by Ctrl-C.\n"
+    )
     return "\n".join(parts)
 
 
@@ -22,7 +28,9 @@ def _verbs(group: click.Group, parent: click.Context) -> list[str]:
     """The help of the verbs of a group, and of the verbs below each."""
     parts = []
     for name, verb in group.commands.items():
-        context = click.Context(verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
+        context = click.Context(
+            verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100
+        )
         parts.append(f"## {context.command_path}\n\n```\n{verb.get_help(context)}\n```\n")
         if isinstance(verb, click.Group):
             parts += _verbs(verb, context)

@@ -34,7 +34,9 @@ def main(place: Path) -> None:
         print(f"\n\n{query}\n{'':6}{'whole index':<28}compressed")
         whole, small = (store.search(query, k=3) for store in stores.values())
         for rank, (a, b) in enumerate(zip(whole, small, strict=True), 1):
-            print(f"{rank:4}  page {a.number:<6}{a.score:<17.3f}page {b.number:<6}{b.score:<10.3f}{words(b)}")
+            print(
+                f"{rank:4}  page {a.number:<6}{a.score:<17.3f}page {b.number:<6}{b.score:<10.3f}{words(b)}"
+            )
     print(f'\nTry: adamerge search {place / "small"} "your question"')
 
 

@@ -55,7 +55,9 @@ def main() -> None:
         story += [Paragraph(text, style["BodyText"]) for text in paragraphs]
         story += [PageBreak()]
     path = Path(__file__).with_name("sample.pdf")
-    SimpleDocTemplate(str(path), pagesize=A4, title="How adamerge stores a page", invariant=1).build(story)
+    SimpleDocTemplate(
+        str(path), pagesize=A4, title="How adamerge stores a page", invariant=1
+    ).build(story)
 
 
 if __name__ == "__main__":

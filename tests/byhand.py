@@ -41,7 +41,15 @@ def datasets(folder, *names):
         queries = {f"q{i}": f"query {i}" for i in range(4)}
         pages = tuple(f"p{i}" for i in range(10))
         write_dataset(
-            folder, Dataset(name, pages, queries, {q: {"p0": 1} for q in queries}, lambda _: iter(()), source="s1")
+            folder,
+            Dataset(
+                name,
+                pages,
+                queries,
+                {q: {"p0": 1} for q in queries},
+                lambda _: iter(()),
+                source="s1",
+            ),
         )
 
 
@@ -60,7 +68,15 @@ def make(folder):
     both(folder, "adamerge:k=0,c_min=0.7", 200, 0.9, 0.7, theta=[0.8] * 5 + [0.9] * 5)
     both(folder, "adamerge:k=0,c_min=0.7,sequence=raw", 100, 0.5, 0.5, theta=[0.95] * 10)
     both(folder, "adamerge:k=0,c_min=0.7,cut=floor", 190, 0.8, 0.7, theta=[0.71] * 10)
-    both(folder, "gaussian(adamerge:k=0,c_min=0.7)", 500, (), (), theta=[0.75] * 4 + [None] * 6, ms=None)
+    both(
+        folder,
+        "gaussian(adamerge:k=0,c_min=0.7)",
+        500,
+        (),
+        (),
+        theta=[0.75] * 4 + [None] * 6,
+        ms=None,
+    )
     both(folder, "random(adamerge:k=0,c_min=0.7)", 200, 0.3, 0.3, ms=None)
     both(folder, "merge-total(adamerge:k=0,c_min=0.7)", 200, 0.8, 0.7, ms=None)
     both(folder, "mean-vector", 10, 0.2, 0.2, ms=None)

@@ -8,7 +8,9 @@ from stores import opened, store  # noqa: F401 (fixtures)
 import adamerge as am
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
-os.environ["OMP_NUM_THREADS"] = "1"  # torch's threads wait for each other: on a busy machine, ten times as long
+os.environ["OMP_NUM_THREADS"] = (
+    "1"  # torch's threads wait for each other: on a busy machine, ten times as long
+)
 
 # One of every method, and one of every option that is not a default.
 EVERY_METHOD = [
@@ -71,10 +73,14 @@ def look(chromium, tmp_path):
         context.set_default_timeout(20_000)
         page = context.new_page()
         page.leaving, page.wrong = [], []
-        page.on("request", lambda r: r.url.startswith(("file:", "data:")) or page.leaving.append(r.url))
+        page.on(
+            "request", lambda r: r.url.startswith(("file:", "data:")) or page.leaving.append(r.url)
+        )
         page.route(re.compile("^(?!file:|data:)"), lambda route: route.abort())
         page.on("pageerror", lambda error: page.wrong.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and page.wrong.append(message.text))
+        page.on(
+            "console", lambda message: message.type == "error" and page.wrong.append(message.text)
+        )
         page.goto(inspection.save(tmp_path / "page.html").as_uri())
         return page
 

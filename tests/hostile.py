@@ -14,7 +14,9 @@ def memory_bomb(size=1 << 30):
 
 def time_bomb(fills=50_000):
     """A page of 39 million pixels that is painted over and over with half a colour: an hour of work, little memory."""
-    return _pdf(3000, b"/Filter /FlateDecode", zlib.compress(b"/G gs " + b"0 0 3000 3000 re f " * fills))
+    return _pdf(
+        3000, b"/Filter /FlateDecode", zlib.compress(b"/G gs " + b"0 0 3000 3000 re f " * fills)
+    )
 
 
 def _pdf(side, about, content):
@@ -27,4 +29,6 @@ def _pdf(side, about, content):
         b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), about, content),
     ]
     body = b"".join(b"%d 0 obj\n%s\nendobj\n" % (i + 1, part) for i, part in enumerate(parts))
-    return b"%PDF-1.7\n" + body + b"trailer\n<< /Root 1 0 R >>\n%%EOF\n"  # readers make the table themselves
+    return (
+        b"%PDF-1.7\n" + body + b"trailer\n<< /Root 1 0 R >>\n%%EOF\n"
+    )  # readers make the table themselves

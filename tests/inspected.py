@@ -24,6 +24,7 @@ def grid_page(**fields):
 def queries(page, count=2):
     rng = np.random.default_rng(5)
     vectors = [
-        page.vectors[i * 7 : i * 7 + 3] + 0.3 * rng.normal(size=(3, page.vectors.shape[1])) for i in range(count)
+        page.vectors[i * 7 : i * 7 + 3] + 0.3 * rng.normal(size=(3, page.vectors.shape[1]))
+        for i in range(count)
     ]
     return [Query(f"query {i}", v, ["revenue", "by", "region"]) for i, v in enumerate(vectors)]

@@ -19,7 +19,19 @@ NOUNS = [
     "needle",
     "orchard",
 ]
-NOUNS += ["pillow", "quarry", "ribbon", "saddle", "teapot", "umbrella", "violin", "window", "xylem", "yogurt", "zipper"]
+NOUNS += [
+    "pillow",
+    "quarry",
+    "ribbon",
+    "saddle",
+    "teapot",
+    "umbrella",
+    "violin",
+    "window",
+    "xylem",
+    "yogurt",
+    "zipper",
+]
 ADJECTIVES = ["amber", "brittle", "crooked"]
 FRONT = 3
 
@@ -42,7 +54,9 @@ def make(path, pages=26, *, shift=0, labels=False, outline=True, index=True, bla
         if number not in blank:
             canvas.drawString(40, 560, f"The Manual {number}")
             canvas.drawString(40, 500, f"A chapter on the {topic(number)}")
-            canvas.drawString(40, 480, f"It goes on about {NOUNS[number % len(NOUNS)]} repair for a while.")
+            canvas.drawString(
+                40, 480, f"It goes on about {NOUNS[number % len(NOUNS)]} repair for a while."
+            )
         canvas.showPage()
     if index:
         _index(canvas, pages, shift, outline)

@@ -20,7 +20,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 def start(command, **more):
     """A process of a command, whose signals do what they do by default."""
-    return subprocess.Popen([sys.executable, "-I", "-S", "-c", DEFAULTS, *map(str, command)], **more)
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", DEFAULTS, *map(str, command)], **more
+    )
 
 
 def start_python(*words, **more):
@@ -49,7 +51,9 @@ def ended(*processes):
 
 def children(process):
     """The numbers of the processes that one has started, oldest first."""
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True
+    )
     return sorted(map(int, listed.stdout.split()))
 
 

@@ -15,7 +15,14 @@ def make_store(folder):
     write_pdf(folder / "private-folder" / f"{HOSTILE}.pdf", [f"omega {HOSTILE}"])
     with am.open_store(folder / "pages.store") as store:
         how = Indexing(Light(), "adamerge:k=none")
-        list(index_files([folder / "private-folder"], store, how, {"report.pdf": {"year": 2026, "note": HOSTILE}}))
+        list(
+            index_files(
+                [folder / "private-folder"],
+                store,
+                how,
+                {"report.pdf": {"year": 2026, "note": HOSTILE}},
+            )
+        )
     return folder / "pages.store"
 
 

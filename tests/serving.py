@@ -64,7 +64,9 @@ class Server:
         """Status and JSON of an upload."""
         head = f'--line\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
         kind = {"Content-Type": "multipart/form-data; boundary=line"}
-        status, _, body = self.ask("/api/index", kind | (headers or {}), head + content + b"\r\n--line--\r\n")
+        status, _, body = self.ask(
+            "/api/index", kind | (headers or {}), head + content + b"\r\n--line--\r\n"
+        )
         return status, json.loads(body)
 
     def wait(self, job, states=("done", "failed"), pages=0):
@@ -93,7 +95,15 @@ def workers(server):
 @contextmanager
 def serving(store, *options, env=None, **settings):
     """A server on a free port of loopback, ended when the block ends."""
-    command = [sys.executable, str(HERE / "serving.py"), "serve", str(store), "--port", "0", *map(str, options)]
+    command = [
+        sys.executable,
+        str(HERE / "serving.py"),
+        "serve",
+        str(store),
+        "--port",
+        "0",
+        *map(str, options),
+    ]
     given = os.environ | {"SERVING": json.dumps(settings)} | (env or {})
     process = start(command, stdout=subprocess.PIPE, text=True, env=given)
     with ended(process):

@@ -11,9 +11,14 @@ from adamerge.adapters.sentence_transformers import AdaMergePooling
 pytestmark = pytest.mark.filterwarnings("ignore")  # other people's deprecations
 torch.manual_seed(0)
 PAGES = [
-    torch.nn.functional.normalize(torch.randn(n, 16) + torch.randn(4, 16).repeat(n // 4, 1), dim=-1) for n in (40, 24)
+    torch.nn.functional.normalize(torch.randn(n, 16) + torch.randn(4, 16).repeat(n // 4, 1), dim=-1)
+    for n in (40, 24)
 ]
-NAMES = ["adamerge:k=none,c_min=0.5", "sem-cluster:m=4", "adamerge:k=0,c_min=0.5,importance=density"]
+NAMES = [
+    "adamerge:k=none,c_min=0.5",
+    "sem-cluster:m=4",
+    "adamerge:k=0,c_min=0.5,importance=density",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,12 +46,17 @@ def test_protected_rows_and_dtypes_are_kept():
 def test_attention_that_is_given_prunes():
     pooling = AdaMergePooling("docpruner:k=0")
     attention = torch.rand(40)
-    assert torch.equal(pooling.pool_one(PAGES[0], attention=attention), PAGES[0][attention > attention.mean() + 1e-6])
+    assert torch.equal(
+        pooling.pool_one(PAGES[0], attention=attention),
+        PAGES[0][attention > attention.mean() + 1e-6],
+    )
 
 
 def test_attention_goes_along_with_protected_rows():
     attention = torch.rand(40)
-    pooled = AdaMergePooling("docpruner:k=0", num_protected_tokens=2).pool_one(PAGES[0], attention=attention)
+    pooled = AdaMergePooling("docpruner:k=0", num_protected_tokens=2).pool_one(
+        PAGES[0], attention=attention
+    )
     rest = AdaMergePooling("docpruner:k=0").pool_one(PAGES[0][2:], attention=attention[2:])
     assert torch.equal(pooled, torch.cat([PAGES[0][:2], rest]))
 
@@ -57,7 +67,9 @@ def test_a_pooling_in_a_pipeline_is_saved_and_loaded(tmp_path):
 
     from adamerge.encoders.minilm import find_weights
 
-    model = MultiVectorEncoder(modules=[Transformer(str(find_weights())), AdaMergePooling("sem-cluster:m=2")])
+    model = MultiVectorEncoder(
+        modules=[Transformer(str(find_weights())), AdaMergePooling("sem-cluster:m=2")]
+    )
     text = "late interaction keeps a vector for every word of a page"
     (pooled,) = model.encode_document([text])
     model.save(str(tmp_path / "model"))
@@ -75,7 +87,9 @@ def test_a_pooling_in_a_pipeline_is_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize("workers", [None, 2])
 def test_colpali_engine_pools_as_the_method_compresses(name, workers):
     out = AdaMergePooler(name).pool_embeddings(PAGES, return_dict=True, num_workers=workers)
-    for got, groups, page in zip(out.pooled_embeddings, out.cluster_id_to_indices, PAGES, strict=True):
+    for got, groups, page in zip(
+        out.pooled_embeddings, out.cluster_id_to_indices, PAGES, strict=True
+    ):
         small = am.compress(page, method=name)
         np.testing.assert_array_equal(got.numpy(), small.vectors)
         for g, (indices,) in groups.items():
@@ -88,5 +102,7 @@ def test_colpali_engine_takes_attention_and_padded_batches():
     for got, page, a in zip(pooled, PAGES, attention, strict=True):
         np.testing.assert_array_equal(got.numpy(), am.compress(page, a).vectors)
     batch = torch.nn.utils.rnn.pad_sequence(PAGES, batch_first=True, padding_side="left")
-    padded = AdaMergePooler("sem-cluster:m=4").pool_embeddings(batch, padding=True, padding_side="left")
+    padded = AdaMergePooler("sem-cluster:m=4").pool_embeddings(
+        batch, padding=True, padding_side="left"
+    )
     assert padded.shape == (2, 10, 16)

@@ -55,7 +55,9 @@ def test_imports_point_down(module):
         assert layer(name) <= layer(module.parts[0]), f"{module} imports {name}"
 
 
-@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.name
+)
 def test_tests_share_helpers_and_not_each_other(path):
     assert not re.search(r"^\s*(from|import) test_", path.read_text(), re.MULTILINE)
 
@@ -73,7 +75,9 @@ def test_every_error_is_drawn_in_the_tree():
 
 
 def python(code):
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
     return run.stdout.strip()
 
 

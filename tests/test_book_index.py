@@ -9,7 +9,10 @@ def entries(text):
     """Lines of an index; four blanks are an indent."""
     lines = text.strip("\n").splitlines()
     return {
-        e.term: e.pages for e in parse(Line(t.strip(), 3.0 * (len(t) - len(t.lstrip()))) for t in lines if t.strip())
+        e.term: e.pages
+        for e in parse(
+            Line(t.strip(), 3.0 * (len(t) - len(t.lstrip()))) for t in lines if t.strip()
+        )
     }
 
 

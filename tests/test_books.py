@@ -25,8 +25,12 @@ def test_terms_are_queries_and_the_pages_they_name_judgements(pdf):
     assert len(judged) == 28
 
 
-@pytest.mark.parametrize(("labels", "outline"), [(True, True), (True, False), (False, True), (False, False)])
-def test_numbers_are_read_from_labels_or_from_print_and_the_index_by_outline_or_by_look(tmp_path, labels, outline):
+@pytest.mark.parametrize(
+    ("labels", "outline"), [(True, True), (True, False), (False, True), (False, False)]
+)
+def test_numbers_are_read_from_labels_or_from_print_and_the_index_by_outline_or_by_look(
+    tmp_path, labels, outline
+):
     path = manual.make(tmp_path / "m.pdf", labels=labels, outline=outline)
     with book_pages.opened(path) as document:
         pages, end = book_pages.find_index(document)
@@ -64,7 +68,10 @@ def test_a_folder_gives_its_dataset_back(pdf, tmp_path):
     assert [page.id for page in dataset.read(())] == list(dataset.page_ids)
     assert [page.id for page in dataset.read(dataset.page_ids[:24])] == list(dataset.page_ids[24:])
     assert manual.topic(9) in dataset.texts()[f"manual.pdf#{manual.FRONT + 9}"]
-    assert sorted(p.name for p in (tmp_path / "data" / "manual").iterdir()) == ["dataset.json", "manual.pdf"]
+    assert sorted(p.name for p in (tmp_path / "data" / "manual").iterdir()) == [
+        "dataset.json",
+        "manual.pdf",
+    ]
 
 
 def test_a_dataset_is_called_as_its_folder(pdf, tmp_path):

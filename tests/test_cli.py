@@ -25,7 +25,9 @@ def source(tmp_path):
 
 
 def test_compress_prints_what_was_kept_of_each_page(source, tmp_path):
-    result = run("compress", source, "-o", tmp_path / "small", "--method", "adamerge:k=-0.5,c_min=0.6")
+    result = run(
+        "compress", source, "-o", tmp_path / "small", "--method", "adamerge:k=-0.5,c_min=0.6"
+    )
     assert result.returncode == 0
     assert result.stderr == ""
     title, head, *rows, total = result.stdout.splitlines()
@@ -56,7 +58,9 @@ def test_compress_prints_what_was_kept_of_each_page(source, tmp_path):
 
 
 def test_json_has_a_line_per_page_and_one_in_total(source, tmp_path):
-    *pages, total = lines(run("compress", source, "-o", tmp_path / "s", "--method", "docpruner", "--json"))
+    *pages, total = lines(
+        run("compress", source, "-o", tmp_path / "s", "--method", "docpruner", "--json")
+    )
     assert [p["page"] for p in pages] == [f"report#{i}" for i in range(5)]
     assert pages[0]["method"] == total["method"] == "docpruner:k=-0.25"
     assert pages[0]["theta"] is None
@@ -68,10 +72,17 @@ def test_json_has_a_line_per_page_and_one_in_total(source, tmp_path):
 
 def test_several_methods_make_a_folder_each(source, tmp_path):
     names = ["adamerge", "sem-cluster:m=4", "docpruner:k=0.25", "docpruner:k=-0.25"]
-    result = run("compress", source, "-o", tmp_path / "s", *(w for n in names for w in ("--method", n)))
+    result = run(
+        "compress", source, "-o", tmp_path / "s", *(w for n in names for w in ("--method", n))
+    )
     assert result.returncode == 0
     made = sorted(p.name for p in (tmp_path / "s").iterdir())
-    assert made == ["adamerge@k=-0.25,c_min=0.7", "docpruner@k=-0.25", "docpruner@k=0.25", "sem-cluster@m=4"]
+    assert made == [
+        "adamerge@k=-0.25,c_min=0.7",
+        "docpruner@k=-0.25",
+        "docpruner@k=0.25",
+        "sem-cluster@m=4",
+    ]
     for name in made:
         method = name.replace("@", ":")
         assert {small.method for small in am.read_compressed(tmp_path / "s" / name)} == {method}
@@ -89,7 +100,15 @@ def test_workers_and_dtype_change_nothing_else(source, tmp_path, workers, dtype)
 def test_other_peoples_files_go_in(tmp_path):
     np.savez(tmp_path / "p.npz", a=np.random.default_rng(0).normal(size=(20, 8)), b=np.eye(8))
     *pages, _ = lines(
-        run("compress", tmp_path / "p.npz", "-o", tmp_path / "s", "--method", "adamerge:k=none", "--json")
+        run(
+            "compress",
+            tmp_path / "p.npz",
+            "-o",
+            tmp_path / "s",
+            "--method",
+            "adamerge:k=none",
+            "--json",
+        )
     )
     assert [(p["page"], p["patches"]) for p in pages] == [("a", 20), ("b", 8)]
 
@@ -104,7 +123,12 @@ def test_a_long_table_is_cut_and_says_so(tmp_path):
 
 def test_info_says_what_a_folder_holds_and_what_made_it(source, tmp_path):
     facts = lines(run("info", source, "--json"))[0]
-    assert (facts["pages"], facts["dimensions"], facts["name"], facts["revision"]) == (5, 16, "colqwen2.5", "abc")
+    assert (facts["pages"], facts["dimensions"], facts["name"], facts["revision"]) == (
+        5,
+        16,
+        "colqwen2.5",
+        "abc",
+    )
     assert facts["bytes on disk"] == sum(p.stat().st_size for p in source.iterdir())
     run("compress", source, "-o", tmp_path / "s")
     facts = lines(run("info", tmp_path / "s", "--json"))[0]
@@ -142,17 +166,33 @@ def test_help_shows_itself(words):
 
 
 def test_wrong_usage_is_exit_code_2(source, tmp_path):
-    for words in (["compres"], ["compress", source], ["compress", source, "-o", tmp_path / "s", "--workers", "0"]):
+    for words in (
+        ["compres"],
+        ["compress", source],
+        ["compress", source, "-o", tmp_path / "s", "--workers", "0"],
+    ):
         assert run(*words).returncode == 2
 
 
 NAN = np.array([[1.0, float("nan")]])
 WRONG = {
-    "no such method": (["--method", "docpuner"], None, "no method 'docpuner' (did you mean 'docpruner'?)"),
+    "no such method": (
+        ["--method", "docpuner"],
+        None,
+        "no method 'docpuner' (did you mean 'docpruner'?)",
+    ),
     "no such option": (["--method", "adamerge:z=1"], None, "adamerge has no option 'z'"),
     "not finite": ([], {"vectors": NAN}, "page 'in': vectors must be finite"),
-    "no attention": ([], {"vectors": np.eye(4)}, "page 'in': pruning at k=-0.25 needs the attention"),
-    "second page bad": (["--method", "identity"], {"a": np.eye(2), "b": NAN}, "page 'b': vectors must be finite"),
+    "no attention": (
+        [],
+        {"vectors": np.eye(4)},
+        "page 'in': pruning at k=-0.25 needs the attention",
+    ),
+    "second page bad": (
+        ["--method", "identity"],
+        {"a": np.eye(2), "b": NAN},
+        "page 'b': vectors must be finite",
+    ),
     "no pages": ([], {"vectors": np.ones((0, 4, 8))}, "in.npz holds no pages"),
 }
 
@@ -170,7 +210,10 @@ def test_our_errors_are_one_line_and_nothing_is_written(tmp_path, options, array
 
 
 def test_debug_shows_where_an_error_came_from(tmp_path):
-    for words in (["--debug", "info", tmp_path / "nowhere"], ["info", tmp_path / "nowhere", "--debug"]):
+    for words in (
+        ["--debug", "info", tmp_path / "nowhere"],
+        ["info", tmp_path / "nowhere", "--debug"],
+    ):
         result = run(*words)
         assert result.returncode == 1
         assert "Traceback" in result.stderr
@@ -188,7 +231,9 @@ def test_out_must_not_lie_inside_in(source):
 def test_another_input_is_not_mixed_into_a_finished_folder(source, tmp_path):
     assert run("compress", source, "-o", tmp_path / "s").returncode == 0
     encoder = {"name": "colqwen2.5", "revision": "abc"}
-    am.write_vectors(tmp_path / "other", [random_page(9, id=f"x{i}") for i in range(9)], encoder=encoder)
+    am.write_vectors(
+        tmp_path / "other", [random_page(9, id=f"x{i}") for i in range(9)], encoder=encoder
+    )
     result = run("compress", tmp_path / "other", "-o", tmp_path / "s")
     assert result.returncode == 1
     assert "of source" in result.stderr
@@ -208,7 +253,9 @@ def test_an_input_that_changed_is_not_taken_for_the_one_before(tmp_path):
 
 def test_a_reader_that_has_seen_enough_is_no_error(source, tmp_path):
     command = f"{ADAMERGE} compress {source} -o {tmp_path / 's'} --json | head -1"
-    result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
+    result = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True
+    )
     assert result.returncode == 0
     assert result.stderr == ""
     assert len(result.stdout.splitlines()) == 1
@@ -229,7 +276,11 @@ def many(tmp_path_factory):
     folder = tmp_path_factory.mktemp("many") / "v"
     rng = np.random.default_rng(0)
     am.write_vectors(
-        folder, (am.MultiVector(rng.normal(size=(400, 128)), rng.random(400), id=f"p{i}") for i in range(1500))
+        folder,
+        (
+            am.MultiVector(rng.normal(size=(400, 128)), rng.random(400), id=f"p{i}")
+            for i in range(1500)
+        ),
     )
     return folder
 
@@ -237,7 +288,9 @@ def many(tmp_path_factory):
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_goes_on_and_ends_as_if_undisturbed(many, tmp_path, signal_):
     command = ["compress", many, "-o", tmp_path / "s", "--method", "sem-cluster:m=1.1", "--json"]
-    process = subprocess.Popen([ADAMERGE, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [ADAMERGE, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     while process.poll() is None and not list((tmp_path / "s").glob("shard-00000.safetensors")):
         time.sleep(0.01)
     os.kill(process.pid, signal_)
@@ -267,11 +320,24 @@ def watch(terminal, seen):
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(many, tmp_path):
     leader, follower = pty.openpty()
-    command = [ADAMERGE, "compress", many, "-o", tmp_path / "s", "--method", "sem-cluster:m=1.1", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, env=os.environ | {"TERM": "xterm"})
+    command = [
+        ADAMERGE,
+        "compress",
+        many,
+        "-o",
+        tmp_path / "s",
+        "--method",
+        "sem-cluster:m=1.1",
+        "--json",
+    ]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=follower, env=os.environ | {"TERM": "xterm"}
+    )
     os.close(follower)
     seen = bytearray()
-    watcher = threading.Thread(target=watch, args=(leader, seen))  # a terminal that nobody reads stops who writes to it
+    watcher = threading.Thread(
+        target=watch, args=(leader, seen)
+    )  # a terminal that nobody reads stops who writes to it
     watcher.start()
     out = process.stdout.read()
     process.stdout.close()

@@ -24,7 +24,9 @@ def place(tmp_path_factory):
     shutil.copy(SAMPLE, folder / "docs")
     with (folder / "labels.csv").open("w") as file:
         csv.writer(file).writerows([["source", "year"], ["sample.pdf", 2026]])
-    result = run("index", folder / "docs", "--store", folder / "store", "--metadata", folder / "labels.csv")
+    result = run(
+        "index", folder / "docs", "--store", folder / "store", "--metadata", folder / "labels.csv"
+    )
     assert result.returncode == 0, result.stderr
     first, *facts = result.stdout.splitlines()
     assert first == "pages: 4 added"
@@ -44,10 +46,25 @@ def test_search_prints_pages_scores_and_words(place):
 
 
 def test_search_in_json_has_a_match_per_query_vector_that_sums_to_the_score(place):
-    hits = lines(run("search", place / "store", QUERY, "-k", 3, "--json", "--where", "year = 2026 AND number < 3"))
-    assert [hit["number"] for hit in hits] == sorted({1, 2}, key=[hit["number"] for hit in hits].index)
+    hits = lines(
+        run(
+            "search",
+            place / "store",
+            QUERY,
+            "-k",
+            3,
+            "--json",
+            "--where",
+            "year = 2026 AND number < 3",
+        )
+    )
+    assert [hit["number"] for hit in hits] == sorted(
+        {1, 2}, key=[hit["number"] for hit in hits].index
+    )
     for hit in hits:
-        assert sum(match["similarity"] for match in hit["matches"]) == pytest.approx(hit["score"], abs=1e-3)
+        assert sum(match["similarity"] for match in hit["matches"]) == pytest.approx(
+            hit["score"], abs=1e-3
+        )
         assert hit["metadata"] == {"year": 2026}
         assert all(len(box) == 4 for match in hit["matches"] for box in match["boxes"])
     assert run("search", place / "store", QUERY, "--where", "year = 1").stdout == "nothing found\n"
@@ -60,14 +77,23 @@ def test_indexing_again_changes_nothing_and_says_so_for_each_page(place):
 
 def test_info_tells_the_store_and_its_bytes(place):
     (facts,) = lines(run("info", place / "store", "--json"))
-    assert (facts["pages"], facts["files"], facts["name"], facts["dtype"]) == (4, 1, "minilm", "float16")
+    assert (facts["pages"], facts["files"], facts["name"], facts["dtype"]) == (
+        4,
+        1,
+        "minilm",
+        "float16",
+    )
     assert facts["bytes in all"] == facts["bytes of vectors"] + facts["bytes of the rest"]
     assert facts["bytes of vectors"] == 2 * 384 * facts["stored"]
 
 
 def test_export_gives_back_the_vectors_as_shards_and_as_parquet(place, tmp_path):
-    assert run("export", place / "store", "-o", tmp_path / "shards").stdout.startswith("4 pages written")
-    assert run("export", place / "store", "-o", tmp_path / "pages.parquet").stdout.startswith("4 pages written")
+    assert run("export", place / "store", "-o", tmp_path / "shards").stdout.startswith(
+        "4 pages written"
+    )
+    assert run("export", place / "store", "-o", tmp_path / "pages.parquet").stdout.startswith(
+        "4 pages written"
+    )
     with am.open_store(place / "store") as store:
         stored = {entry.id: entry.page for entry in store.entries()}
     for page in am.read_compressed(tmp_path / "shards"):
@@ -94,10 +120,15 @@ def test_copy_and_delete(place, tmp_path):
     )
     (facts,) = lines(run("info", tmp_path / "8", "--json"))
     assert facts["bytes of vectors"] == facts["stored"] * (384 + 4)
-    assert run("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
+    assert (
+        run("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
+    )
     assert run("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
     again = run("delete", tmp_path / "8", "sample.pdf#1")
-    assert (again.returncode, again.stderr) == (1, f"adamerge: {tmp_path / '8'} holds no such page\n")
+    assert (again.returncode, again.stderr) == (
+        1,
+        f"adamerge: {tmp_path / '8'} holds no such page\n",
+    )
     nothing = run("search", tmp_path / "8", QUERY)
     assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
 
@@ -107,8 +138,14 @@ def test_copy_and_delete(place, tmp_path):
     [
         (["search", "nowhere", "q"], "there is no store at nowhere: adamerge index makes one"),
         (["delete", "nowhere", "id"], "there is no store at nowhere"),
-        (["index", SAMPLE, "--store", "http://127.0.0.1:9"], "a Qdrant store is http://host:6333/collection"),
-        (["index", SAMPLE, "--store", "x", "--metadata", "nowhere.csv"], "nowhere.csv cannot be read as a table"),
+        (
+            ["index", SAMPLE, "--store", "http://127.0.0.1:9"],
+            "a Qdrant store is http://host:6333/collection",
+        ),
+        (
+            ["index", SAMPLE, "--store", "x", "--metadata", "nowhere.csv"],
+            "nowhere.csv cannot be read as a table",
+        ),
         (["index", "nowhere.pdf", "--store", "x"], "nowhere.pdf does not exist"),
         (["index", SAMPLE, "--store", "x", "--method", "adamurge"], "adamurge"),
     ],
@@ -140,7 +177,9 @@ def test_what_cannot_be_indexed_is_told_and_an_empty_run_is_an_error(tmp_path):
 
 def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
     command = f"{ADAMERGE} index {place / 'docs'} --store {tmp_path / 'store'} --json | head -n 1"
-    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=120
+    )
     assert (result.returncode, result.stderr) == (0, "")
     with am.open_store(tmp_path / "store") as store:
         assert len(store) == 4
@@ -148,7 +187,9 @@ def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
 
 def test_rows_of_a_table_that_name_no_file_are_told(place, tmp_path):
     (tmp_path / "t.csv").write_text("source,year\nsample.pdf,2026\nnosuch.pdf,1\n")
-    result = run("index", place / "docs", "--store", place / "store", "--metadata", tmp_path / "t.csv")
+    result = run(
+        "index", place / "docs", "--store", place / "store", "--metadata", tmp_path / "t.csv"
+    )
     assert result.returncode == 0
     assert result.stderr == "adamerge: the table names 'nosuch.pdf', and there is no such file\n"
     assert "metadata                year int" in result.stdout
@@ -164,9 +205,15 @@ def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_i
     known = am.inspect(am.load_encoder("minilm").encode_pages([read])[0], entry.page.method, read)
     np.testing.assert_array_equal(known.small.groups, entry.page.groups)
     assert f'"patches":{len(entry.page.groups)}' in out.read_text()
-    assert "the store has no page 'nothing'" in run("inspect", f"{place / 'store'}:nothing", "-o", out).stderr
+    assert (
+        "the store has no page 'nothing'"
+        in run("inspect", f"{place / 'store'}:nothing", "-o", out).stderr
+    )
     file = place / "docs" / "sample.pdf"
-    for change, words in [(lambda: file.write_bytes(b"other"), "has changed"), (file.unlink, "no longer where it was")]:
+    for change, words in [
+        (lambda: file.write_bytes(b"other"), "has changed"),
+        (file.unlink, "no longer where it was"),
+    ]:
         kept = file.read_bytes()
         change()
         result = run("inspect", page, "-o", out)

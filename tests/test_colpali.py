@@ -59,7 +59,10 @@ def check_against_eager(folder, side):
     batch = encoder._to_device(encoder.processor.process_images([p.image for p in PAGES]))
     full, mask = eager_rows(encoder, batch), batch["attention_mask"].bool()
     both_ways = "ModernVBert" in folder.name
-    with torch.no_grad(), attention.capture(encoder.model, mask, mask if both_ways else None) as seen:
+    with (
+        torch.no_grad(),
+        attention.capture(encoder.model, mask, mask if both_ways else None) as seen,
+    ):
         encoder._forward(batch)
     got = seen.weights.mean(1)
     for i in range(2):
@@ -99,7 +102,9 @@ def test_pages_become_patches_with_attention_and_places(folder):
             rows, columns = page.grid
             assert rows * columns == len(page)
             y, x = np.divmod(np.arange(len(page)), columns)
-            np.testing.assert_allclose(page.boxes[:, :2], np.stack([x / columns, y / rows], axis=1), atol=1e-6)
+            np.testing.assert_allclose(
+                page.boxes[:, :2], np.stack([x / columns, y / rows], axis=1), atol=1e-6
+            )
             if "ColPali" not in folder.name:  # it squashes pages to a square
                 assert (rows > columns) == (given.id == "tall")
         else:  # tiles cover the page once, row by row, and the thumbnail once more
@@ -129,7 +134,9 @@ def test_vectors_are_those_of_the_model_itself(folder):
         real = batch["attention_mask"][i].bool()
         rows = np.concatenate([page.vectors, page.extra])
         patch = (batch["input_ids"][i] == encoder._image_token())[real]
-        np.testing.assert_allclose(rows, torch.cat([want[i][real][patch], want[i][real][~patch]]), atol=1e-6)
+        np.testing.assert_allclose(
+            rows, torch.cat([want[i][real][patch], want[i][real][~patch]]), atol=1e-6
+        )
 
 
 def test_queries_become_vectors(folder):
@@ -157,7 +164,9 @@ def test_after_a_capture_the_model_is_as_it_was(folder):
     np.testing.assert_array_equal(before, encoder.encode_queries(["revenue?"])[0])
 
 
-def stand_in_for_flash(module, q, k, v, mask, scaling=None, sliding_window=None, is_causal=None, **_):
+def stand_in_for_flash(
+    module, q, k, v, mask, scaling=None, sliding_window=None, is_causal=None, **_
+):
     """What a flash kernel computes, called as transformers calls one: a mask of (B, N), or none."""
     assert mask is None or mask.dim() == 2
     n, groups = q.shape[2], q.shape[1] // k.shape[1]
@@ -167,7 +176,9 @@ def stand_in_for_flash(module, q, k, v, mask, scaling=None, sliding_window=None,
     allowed = (at[:, None] >= at[None]) if causal else torch.ones(n, n, dtype=torch.bool)
     if sliding_window is not None:
         allowed = allowed & ((at[:, None] - at[None]).abs() < sliding_window)
-    allowed = allowed[None, None] if mask is None else allowed[None, None] & mask[:, None, None].bool()
+    allowed = (
+        allowed[None, None] if mask is None else allowed[None, None] & mask[:, None, None].bool()
+    )
     out = torch.nn.functional.scaled_dot_product_attention(
         q, k, v, attn_mask=allowed | torch.eye(n).bool(), scale=scaling
     )
@@ -178,7 +189,9 @@ def test_the_calling_convention_of_flash_kernels_gives_the_same_attention(folder
     encoder = load_encoder(str(folder))
     want = encoder.encode_pages(PAGES)
     monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", stand_in_for_flash)
-    attention.last_attention(encoder.model).config._attn_implementation_internal = "flash_attention_2"
+    attention.last_attention(
+        encoder.model
+    ).config._attn_implementation_internal = "flash_attention_2"
     for page, same in zip(encoder.encode_pages(PAGES), want, strict=True):
         np.testing.assert_allclose(page.attention, same.attention, atol=1e-6)
 
@@ -197,7 +210,9 @@ def test_soft_caps_and_windows_are_obeyed():
     real = torch.ones(2, 9, dtype=torch.bool)
     real[1, :3] = False
     seen = attention.Capture(torch.tensor([8, 8]), real, None)
-    got = attention._weights(object(), q, k, None, seen, {"softcap": 2.0, "sliding_window": 4, "scaling": 0.5})
+    got = attention._weights(
+        object(), q, k, None, seen, {"softcap": 2.0, "sliding_window": 4, "scaling": 0.5}
+    )
     logits = torch.einsum("bhd,bhnd->bhn", q[:, :, 8], k.repeat_interleave(2, 1)) * 0.5
     logits = 2 * torch.tanh(logits / 2)
     logits[..., :5] = -torch.inf
@@ -219,14 +234,20 @@ def test_a_batch_that_does_not_fit_is_halved(colqwen, monkeypatch, caplog):
     assert [p.id for p in encoder.encode_pages([*PAGES, PAGES[0]])] == ["tall", "wide", "tall"]
     assert sizes == [3, 1, 1, 1]
     assert "out of memory with 3 pages at once; going on with 1" in caplog.text
-    monkeypatch.setattr(encoder, "_encode", lambda images, ids: (_ for _ in ()).throw(torch.OutOfMemoryError("full")))
+    monkeypatch.setattr(
+        encoder,
+        "_encode",
+        lambda images, ids: (_ for _ in ()).throw(torch.OutOfMemoryError("full")),
+    )
     with pytest.raises(TooLarge, match="page 'tall' alone does not fit in memory"):
         encoder.encode_pages(PAGES)
 
 
 def test_the_limit_of_visual_tokens_is_obeyed(colqwen):
     big = Page("big", tiny.picture(900, 900, 1))
-    few, many = (load_encoder(str(colqwen), max_num_visual_tokens=n).encode_pages([big])[0] for n in (16, 36))
+    few, many = (
+        load_encoder(str(colqwen), max_num_visual_tokens=n).encode_pages([big])[0] for n in (16, 36)
+    )
     assert len(few) <= 16 < len(many) <= 36
 
 
@@ -271,7 +292,9 @@ def test_a_lora_adapter_on_a_base_that_lacks_weights_is_refused(colqwen, tmp_pat
     weights.pop(next(n for n in weights if "q_proj.weight" in n))
     save_file(weights, bad / "model.safetensors", {"format": "pt"})
     lora = make_lora(colqwen, tmp_path / "lora")
-    config = json.loads((lora / "adapter_config.json").read_text()) | {"base_model_name_or_path": str(bad)}
+    config = json.loads((lora / "adapter_config.json").read_text()) | {
+        "base_model_name_or_path": str(bad)
+    }
     (lora / "adapter_config.json").write_text(json.dumps(config))
     with pytest.raises(BadFile, match=r"base: 1 missing keys .*weights would be random"):
         load_encoder(str(lora))
@@ -309,16 +332,24 @@ def test_what_an_encoder_cannot_do_is_refused(folder, tmp_path):
         with pytest.raises(BadInput, match="it has no limit to set"):
             load_encoder(str(folder), max_num_visual_tokens=4)
     mask = torch.ones(1, 1)
-    with attention.capture(encoder.model, mask), pytest.raises(BadInput, match="one capture at a time"):
+    with (
+        attention.capture(encoder.model, mask),
+        pytest.raises(BadInput, match="one capture at a time"),
+    ):
         attention.capture(encoder.model, mask).__enter__()
 
 
 def test_an_unknown_dtype_is_refused(colqwen):
-    with pytest.raises(BadInput, match="dtype must be one of float32, float16, bfloat16, got 'int4'"):
+    with pytest.raises(
+        BadInput, match="dtype must be one of float32, float16, bfloat16, got 'int4'"
+    ):
         load_encoder(str(colqwen), dtype="int4")
 
 
 def test_half_precision_stays_close(colqwen):
-    full, half = (load_encoder(str(colqwen), dtype=d).encode_pages(PAGES[:1])[0] for d in ("float32", "bfloat16"))
+    full, half = (
+        load_encoder(str(colqwen), dtype=d).encode_pages(PAGES[:1])[0]
+        for d in ("float32", "bfloat16")
+    )
     np.testing.assert_allclose(full.attention, half.attention, atol=5e-3)
     assert half.vectors.dtype == np.float32

@@ -54,7 +54,11 @@ def test_a_budget_leaves_that_many_groups():
 
 
 def test_the_three_sequences_of_a_tree():
-    tree = Tree(np.array([[0, 1], [2, 4], [3, 5]], np.int32), np.array([0.2, 0.6, 1.0]), np.array([0.9, 0.5, 0.7]))
+    tree = Tree(
+        np.array([[0, 1], [2, 4], [3, 5]], np.int32),
+        np.array([0.2, 0.6, 1.0]),
+        np.array([0.9, 0.5, 0.7]),
+    )
     np.testing.assert_allclose(cut.cosines(tree), [0.9, 0.5, 0.5])
     np.testing.assert_allclose(cut.cosines(tree, "height"), [0.98, 0.82, 0.5])
     np.testing.assert_allclose(cut.cosines(tree, "raw"), [0.9, 0.5, 0.7])
@@ -104,7 +108,9 @@ def test_the_door_of_cutting():
     with pytest.raises(BadInput, match="a whole number of groups"):
         cut.budget(tree, 2.5)
     with pytest.raises(BadInput, match="SciPy's numbering"):
-        cut.groups(Tree(np.array([[0, 1], [2, 900]]), np.array([1.0, 2.0]), np.array([0.9, 0.5])), 1)
+        cut.groups(
+            Tree(np.array([[0, 1], [2, 900]]), np.array([1.0, 2.0]), np.array([0.9, 0.5])), 1
+        )
 
 
 def test_a_cut_beyond_the_tree_is_refused():

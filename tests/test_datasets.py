@@ -32,9 +32,15 @@ def test_beir_parts_have_graded_judgements(tmp_path):
 
 
 def test_languages_are_chosen_by_column_or_by_folder(tmp_path):
-    assert set(folders.read(hub.beir(tmp_path / "v2"), languages=["english"]).queries) == {"0", "2", "4"}
+    assert set(folders.read(hub.beir(tmp_path / "v2"), languages=["english"]).queries) == {
+        "0",
+        "2",
+        "4",
+    }
     v3 = hub.by_language(tmp_path / "v3")
-    assert list(folders.read(v3).queries) == [f"{lang}-q{i}" for lang in ("english", "french") for i in range(3)]
+    assert list(folders.read(v3).queries) == [
+        f"{lang}-q{i}" for lang in ("english", "french") for i in range(3)
+    ]
     french = folders.read(v3, languages=["french"])
     assert french.queries["french-q1"] == "french revenue 2001"
     assert french.texts()["p1"] == "# Revenue of 2001"
@@ -43,12 +49,17 @@ def test_languages_are_chosen_by_column_or_by_folder(tmp_path):
 
 
 def test_what_is_in_no_schema_is_refused_in_words(tmp_path):
-    with pytest.raises(BadFile, match="expected corpus/, queries/ and qrels/, or rows of query and image"):
+    with pytest.raises(
+        BadFile, match="expected corpus/, queries/ and qrels/, or rows of query and image"
+    ):
         folders.read(tmp_path)
     hub.write([{"a": 1}], tmp_path / "x" / "data")
     with pytest.raises(BadFile, match="has the columns a, and none of image_filename"):
         folders.read(tmp_path / "x")
-    hub.write([{"query": "what?", "image": {"bytes": b"no", "path": ""}, "image_filename": "a.png"}], tmp_path / "y")
+    hub.write(
+        [{"query": "what?", "image": {"bytes": b"no", "path": ""}, "image_filename": "a.png"}],
+        tmp_path / "y",
+    )
     with pytest.raises(BadFile, match=r"page 'a\.png' has no image that can be read"):
         list(folders.read(tmp_path / "y").read(()))
 
@@ -63,7 +74,9 @@ def beir_with(tmp_path, part, change):
 
 
 def without(column):
-    return lambda rows: [{key: value for key, value in row.items() if key != column} for row in rows]
+    return lambda rows: [
+        {key: value for key, value in row.items() if key != column} for row in rows
+    ]
 
 
 @pytest.mark.parametrize(
@@ -72,11 +85,23 @@ def without(column):
         ("corpus", lambda rows: [*rows, rows[0]], "page '0' is there more than once"),
         ("corpus", without("image"), "and none of image"),
         ("queries", without("query"), "and none of query, text"),
-        ("queries", lambda rows: [*rows, rows[0] | {"query": "who?"}], "query '0' is there twice, as 'revenue 0"),
+        (
+            "queries",
+            lambda rows: [*rows, rows[0] | {"query": "who?"}],
+            "query '0' is there twice, as 'revenue 0",
+        ),
         ("qrels", without("score"), "and none of score"),
         ("qrels", without("query-id"), "and none of query-id"),
-        ("qrels", lambda rows: [rows[0] | {"score": None}], "a score is a whole number, .* got None"),
-        ("qrels", lambda rows: [rows[0] | {"score": float("nan")}], "a score is a whole number, .* got nan"),
+        (
+            "qrels",
+            lambda rows: [rows[0] | {"score": None}],
+            "a score is a whole number, .* got None",
+        ),
+        (
+            "qrels",
+            lambda rows: [rows[0] | {"score": float("nan")}],
+            "a score is a whole number, .* got nan",
+        ),
         ("queries", lambda rows: [rows[0] | {"query": None}], "query '0' is empty"),
         ("qrels", lambda rows: [rows[0] | {"score": 0.5}], "a score is a whole number, .* got 0.5"),
     ],
@@ -144,7 +169,10 @@ def test_the_fourteen_tasks_have_11273_pages_and_v2_the_queries_of_the_paper():
     tasks = [*vidore.PRESETS["vidore-v1"], *vidore.PRESETS["vidore-v2"]]
     assert len(tasks) == 14
     assert sum(vidore.known(task)[0] for task in tasks) == 11_273
-    queries = {preset: sum(vidore.known(task)[1] for task in tasks) for preset, tasks in vidore.PRESETS.items()}
+    queries = {
+        preset: sum(vidore.known(task)[1] for task in tasks)
+        for preset, tasks in vidore.PRESETS.items()
+    }
     assert queries["vidore-v2"] == 672 == 1344 / 2
     assert queries["vidore-v2-english"] == 57 + 58 + 160 + 52
     assert queries["vidore-v2-all"] == 4 * (57 + 58 + 160) + 52
@@ -175,7 +203,10 @@ def test_a_local_folder_goes_before_the_hub(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")  # mteb's
 def test_without_folder_and_hub_the_error_says_what_was_looked_for(tmp_path):
-    with pytest.raises(BadFile, match="is not on this machine, and vidore/esg_reports_v2 cannot be had from the hub"):
+    with pytest.raises(
+        BadFile,
+        match="is not on this machine, and vidore/esg_reports_v2 cannot be had from the hub",
+    ):
         catalogue.load("Vidore2ESGReportsRetrieval", tmp_path)
 
 

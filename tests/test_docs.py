@@ -15,7 +15,11 @@ from adamerge.compress.names import METHODS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCKS = [(page, m) for page in PAGES for m in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+BLOCKS = [
+    (page, m)
+    for page in PAGES
+    for m in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+]
 
 
 @pytest.fixture
@@ -26,7 +30,9 @@ def here(tmp_path):
 
 @pytest.mark.parametrize(("page", "code"), BLOCKS, ids=[page.name for page, _ in BLOCKS])
 def test_every_block_of_python_runs(page, code, here):
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=here, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=here, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr
     after = page.read_text().split(code)[1]
     if page.name == "README.md":
@@ -34,7 +40,9 @@ def test_every_block_of_python_runs(page, code, here):
 
 
 def test_the_session_of_the_readme_is_what_the_command_prints(here):
-    command, want = re.search(r"```\n\$ adamerge (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).groups()
+    command, want = re.search(
+        r"```\n\$ adamerge (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    ).groups()
     adamerge = Path(sys.executable).with_name("adamerge")
     run = subprocess.run([adamerge, *command.split()], cwd=here, capture_output=True, text=True)
     assert run.stdout == want
@@ -52,7 +60,11 @@ def test_the_command_line_is_documented_as_it_is():
     for name, verb in main.commands.items():
         assert f"## adamerge {name}\n" in render()
         assert verb.help
-        assert all(getattr(option, "help", True) for option in verb.params if option.param_type_name == "option")
+        assert all(
+            getattr(option, "help", True)
+            for option in verb.params
+            if option.param_type_name == "option"
+        )
 
 
 def test_every_method_stands_in_the_tables():

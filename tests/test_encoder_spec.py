@@ -44,12 +44,17 @@ def a_page(id, text):
 def filled(path, encoder):
     """A store of one page by an encoder."""
     with am.open_store(path, encoder=encoder) as store:
-        store.add(am.compress(encoder.encode_pages([a_page("a#1", "one two three")])[0], method="identity"))
+        store.add(
+            am.compress(
+                encoder.encode_pages([a_page("a#1", "one two three")])[0], method="identity"
+            )
+        )
 
 
 def test_a_name_that_is_none_is_refused_before_any_hub_is_asked():
     with pytest.raises(
-        UnknownName, match=r"no encoder 'minlm' \(did you mean 'minilm'\?\); give minilm, a name of the"
+        UnknownName,
+        match=r"no encoder 'minlm' \(did you mean 'minilm'\?\); give minilm, a name of the",
     ):
         load_encoder("minlm")
 
@@ -65,7 +70,9 @@ def test_a_class_of_ones_own_is_loaded_by_its_path(own):
 
 
 def test_a_class_that_is_not_there_is_named():
-    with pytest.raises(BadFile, match="the encoder no_such_module:Encoder cannot be imported: No module named"):
+    with pytest.raises(
+        BadFile, match="the encoder no_such_module:Encoder cannot be imported: No module named"
+    ):
         load_encoder("no_such_module:Encoder")
 
 
@@ -98,7 +105,9 @@ def test_a_store_loads_its_encoder_with_the_options_that_made_its_pages(own, tmp
 def test_a_store_does_not_run_code_that_only_it_names(own, tmp_path):
     filled(tmp_path / "store", load_encoder(own))
     with am.open_store(tmp_path / "store") as store:
-        with pytest.raises(BadInput, match="made by code outside of adamerge, own_encoder:Limited: if you trust it"):
+        with pytest.raises(
+            BadInput, match="made by code outside of adamerge, own_encoder:Limited: if you trust it"
+        ):
             store.search("one")
         assert store.search(light.of_word("one")[None]).hits  # vectors need no encoder
 
@@ -122,7 +131,9 @@ def test_a_store_of_before_options_were_recorded_still_tells_them():
 def test_threads_may_share_a_store_and_ask_it_by_text(tmp_path):
     encoder = load_encoder("minilm")
     with am.open_store(tmp_path / "store", encoder=encoder) as store:
-        texts = [f"page {i} on {topic}" for i, topic in enumerate(["clocks", "rivers", "bread", "stars"])]
+        texts = [
+            f"page {i} on {topic}" for i, topic in enumerate(["clocks", "rivers", "bread", "stars"])
+        ]
         pages = encoder.encode_pages([a_page(f"f#{i}", text) for i, text in enumerate(texts)])
         store.add(am.compress(page, method="identity") for page in pages)
         with ThreadPoolExecutor(8) as pool:

@@ -5,7 +5,11 @@ import pytest
 from adamerge import errors
 from adamerge.errors import AdamergeError, outcome
 
-KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AdamergeError)]
+KINDS = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, AdamergeError)
+]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -117,7 +117,9 @@ def test_controls_have_the_size_of_their_method(here):
 
 def test_cells_that_are_there_are_passed_over_and_the_others_made(here, tmp_path):
     shutil.copytree(here, tmp_path / "copy")
-    cell = results.cell_path(tmp_path / "copy" / "results", "minilm", "manual", "adamerge:k=none,c_min=0.6")
+    cell = results.cell_path(
+        tmp_path / "copy" / "results", "minilm", "manual", "adamerge:k=none,c_min=0.6"
+    )
     before = {p: p.stat().st_mtime_ns for p in cell.parent.iterdir()}
     old = json.loads(gzip.decompress(cell.read_bytes()))
     cell.unlink()
@@ -127,7 +129,9 @@ def test_cells_that_are_there_are_passed_over_and_the_others_made(here, tmp_path
     after = {p: p.stat().st_mtime_ns for p in cell.parent.iterdir()}
     assert {p for p in after if after[p] != before[p]} == {cell}
     new = json.loads(gzip.decompress(cell.read_bytes()))
-    assert {k: v for k, v in new.items() if k != "ms"} == {k: v for k, v in old.items() if k != "ms"}
+    assert {k: v for k, v in new.items() if k != "ms"} == {
+        k: v for k, v in old.items() if k != "ms"
+    }
     assert go(tmp_path / "copy").stdout == ""
 
 
@@ -136,7 +140,9 @@ def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
     shutil.rmtree(tmp_path / "results")
     words = ["--data", "data", "--vectors", "vectors", "-o", "results"]
     command = [sys.executable, "-m", "adamerge", "evaluate", "run", "plan.toml", *words]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     while process.poll() is None and len(list(tmp_path.glob("results/minilm/manual/*.gz"))) < 3:
         time.sleep(0.005)
     os.kill(process.pid, signal.SIGKILL)
@@ -193,8 +199,19 @@ def test_threads_change_nothing(here, jobs):
 
 def test_the_command_line_can_choose_what_to_run(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
-    done = go(tmp_path, "--method", "sem-cluster:m=4", "--method", "random(sem-cluster:m=4)", "--jobs", "2")
-    assert [line.split("\t")[2] for line in done.stdout.splitlines()] == ["sem-cluster:m=4", "random(sem-cluster:m=4)"]
+    done = go(
+        tmp_path,
+        "--method",
+        "sem-cluster:m=4",
+        "--method",
+        "random(sem-cluster:m=4)",
+        "--jobs",
+        "2",
+    )
+    assert [line.split("\t")[2] for line in done.stdout.splitlines()] == [
+        "sem-cluster:m=4",
+        "random(sem-cluster:m=4)",
+    ]
 
 
 def test_vectors_of_another_book_are_refused(here, tmp_path):
@@ -202,7 +219,12 @@ def test_vectors_of_another_book_are_refused(here, tmp_path):
     pdf = manual.make(tmp_path / "manual.pdf", pages=20)
     books.write(books.build(pdf, "manual"), pdf, tmp_path / "data" / "manual")
     with pytest.raises(Mismatch, match="choose another folder for vectors"):
-        list(run(experiment.read(here / "plan.toml"), replace(folders(tmp_path), results=tmp_path / "new")))
+        list(
+            run(
+                experiment.read(here / "plan.toml"),
+                replace(folders(tmp_path), results=tmp_path / "new"),
+            )
+        )
 
 
 def test_cells_of_other_queries_are_not_mixed(here, tmp_path):
@@ -219,13 +241,18 @@ def test_cells_of_other_judgements_are_not_mixed_and_not_taken_for_done(here, tm
     path = tmp_path / "data" / "manual" / "dataset.json"
     book = json.loads(path.read_text())
     one, other = list(book["judgements"])[:2]
-    book["judgements"][one], book["judgements"][other] = book["judgements"][other], book["judgements"][one]
+    book["judgements"][one], book["judgements"][other] = (
+        book["judgements"][other],
+        book["judgements"][one],
+    )
     path.write_text(json.dumps(book))
     for words in ([], ["--method", "sem-cluster:m=4"]):
         done = go(tmp_path, *words)
         assert done.returncode == 1
         assert "holds cells of another manual (identity " in done.stderr
-    done = go(tmp_path, "--dataset", tmp_path / "none" / "manual")  # every cell of that name is there
+    done = go(
+        tmp_path, "--dataset", tmp_path / "none" / "manual"
+    )  # every cell of that name is there
     assert "no dataset" in done.stderr
 
 
@@ -243,7 +270,13 @@ def test_queries_in_another_order_keep_their_numbers(here, tmp_path):
 def test_what_is_asked_twice_is_run_once(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
     twice = [word for flag in ("--dataset", "--dataset") for word in (flag, "manual")]
-    done = go(tmp_path, *twice, "--dataset", tmp_path / "data" / "manual", *["--method", "sem-cluster"] * 2)
+    done = go(
+        tmp_path,
+        *twice,
+        "--dataset",
+        tmp_path / "data" / "manual",
+        *["--method", "sem-cluster"] * 2,
+    )
     assert [line.split("\t")[2] for line in done.stdout.splitlines()] == ["sem-cluster:m=4"]
 
 
@@ -251,17 +284,25 @@ def test_a_damaged_cell_is_named(here, tmp_path):
     shutil.copytree(here / "results", tmp_path / "results")
     path = results.cell_path(tmp_path / "results", "minilm", "manual", "identity")
     path.rename(path.with_name("identiti.json.gz"))
-    with pytest.raises(Damaged, match="holds the cell of identity on manual by minilm: it was moved; move it back"):
+    with pytest.raises(
+        Damaged, match="holds the cell of identity on manual by minilm: it was moved; move it back"
+    ):
         by_method(tmp_path)
     whole = path.with_name("identiti.json.gz").read_bytes()
-    for bad in (b"not gzip", whole[:40] + bytes(b ^ 255 for b in whole[40:80]) + whole[80:], gzip.compress(b"[1]")):
+    for bad in (
+        b"not gzip",
+        whole[:40] + bytes(b ^ 255 for b in whole[40:80]) + whole[80:],
+        gzip.compress(b"[1]"),
+    ):
         path.with_name("identiti.json.gz").write_bytes(bad)
         with pytest.raises(Damaged, match="remove it, and run again"):
             by_method(tmp_path)
 
 
 def test_a_cell_of_another_dataset_is_not_taken_for_this_ones(here, tmp_path):
-    shutil.copytree(here / "results" / "minilm" / "manual", tmp_path / "results" / "minilm" / "other")
+    shutil.copytree(
+        here / "results" / "minilm" / "manual", tmp_path / "results" / "minilm" / "other"
+    )
     with pytest.raises(Damaged, match="on manual by minilm: it was moved"):
         by_method(tmp_path)
 
@@ -301,7 +342,10 @@ def test_one_is_as_good_as_a_list_of_one(tmp_path):
     )
     plan = experiment.read(tmp_path / "x.toml")
     assert (plan.encoders, plan.datasets) == (("minilm",), ("books",))
-    assert [str(method) for method in plan.methods] == [str(am.AdaMerge()), f"random({am.AdaMerge()})"]
+    assert [str(method) for method in plan.methods] == [
+        str(am.AdaMerge()),
+        f"random({am.AdaMerge()})",
+    ]
 
 
 @pytest.mark.parametrize("name", ["paper", "books"])
@@ -309,9 +353,12 @@ def test_the_experiments_of_the_repository_are_understood(name):
     plan = experiment.read(ROOT / "experiments" / f"{name}.toml")
     texts = [str(method) for method in plan.methods]
     assert len(set(texts)) == len(texts) > 150
-    assert {"identity", "docpruner:k=0", "adamerge:k=none,c_min=0.7", "adamerge:k=-0.25,c_min=0.7,unit=true"} <= set(
-        texts
-    )
+    assert {
+        "identity",
+        "docpruner:k=0",
+        "adamerge:k=none,c_min=0.7",
+        "adamerge:k=-0.25,c_min=0.7,unit=true",
+    } <= set(texts)
     assert any("cut=floor" in text for text in texts)
     assert {str(c).partition("(")[0] for c in plan.methods if isinstance(c, controls.Control)} == (
         controls.CONTROLS.keys() | controls.ALONE
@@ -384,10 +431,15 @@ def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
     assert not cells(plan, folders(tmp_path))
     assert not cells(fewer, other)
     for mixed in (replace(other, results=tmp_path / "new"), other):  # vectors, and cells
-        with pytest.raises(Mismatch, match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder"):
+        with pytest.raises(
+            Mismatch,
+            match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder",
+        ):
             next(run(plan, mixed))
     weights = next(checkpoint.glob("*.safetensors"))
     weights.write_bytes(weights.read_bytes())  # saved again
     for mixed in (replace(other, results=tmp_path / "new"), other):
-        with pytest.raises(Mismatch, match=r"with weights local \w+, now they are local \w+: choose another folder"):
+        with pytest.raises(
+            Mismatch, match=r"with weights local \w+, now they are local \w+: choose another folder"
+        ):
             next(run(fewer, mixed))

@@ -67,7 +67,10 @@ def test_the_attempts_of_another_name_are_not_touched(tmp_path):
 
 def test_a_locked_folder_is_refused_until_it_is_let_go(tmp_path):
     first = files.lock_folder(tmp_path / "folder")
-    with pytest.raises(Locked, match=r"another process is writing to .*folder: wait for it, or choose another folder"):
+    with pytest.raises(
+        Locked,
+        match=r"another process is writing to .*folder: wait for it, or choose another folder",
+    ):
         files.lock_folder(tmp_path / "folder")
     os.close(first)
     os.close(files.lock_folder(tmp_path / "folder"))

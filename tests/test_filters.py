@@ -12,7 +12,15 @@ from adamerge.store.filters import parse, to_sql
 from adamerge.store.metadata import RESERVED
 from adamerge.store.schema import schema_of
 
-COLUMNS = {"year": "int", "name": "text", "day": "date", "at": "time", "open": "bool", "price": "float", "order": "int"}
+COLUMNS = {
+    "year": "int",
+    "name": "text",
+    "day": "date",
+    "at": "time",
+    "open": "bool",
+    "price": "float",
+    "order": "int",
+}
 
 
 @pytest.mark.parametrize(

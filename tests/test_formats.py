@@ -22,7 +22,9 @@ FLAT = {
     "offsets": np.array([0, 3, 4, 9]),
     "attention": np.concatenate(ATTENTION),
 }
-NAMED = {f"page {i}": p for i, p in enumerate(PAGES)} | {f"page {i}.attention": a for i, a in enumerate(ATTENTION)}
+NAMED = {f"page {i}": p for i, p in enumerate(PAGES)} | {
+    f"page {i}.attention": a for i, a in enumerate(ATTENTION)
+}
 
 
 def check(path, ids, attention=True):
@@ -49,7 +51,9 @@ def test_npz_with_an_array_per_page(tmp_path, save):
 
 
 def test_npz_and_npy_of_one_page(tmp_path):
-    np.savez(tmp_path / "one.npz", vectors=PAGES[0], attention=ATTENTION[0], grid=[1, 3], extra=PAGES[1])
+    np.savez(
+        tmp_path / "one.npz", vectors=PAGES[0], attention=ATTENTION[0], grid=[1, 3], extra=PAGES[1]
+    )
     (page,) = am.read_vectors(tmp_path / "one.npz")
     assert (page.id, page.grid, len(page), len(page.extra)) == ("one", (1, 3), 3, 1)
     np.save(tmp_path / "two.npy", PAGES[2])
@@ -59,7 +63,9 @@ def test_npz_and_npy_of_one_page(tmp_path):
 
 def test_a_batch_of_pages_of_one_size(tmp_path):
     np.save(tmp_path / "batch.npy", RNG.normal(size=(3, 5, 4)))
-    assert [(p.id, len(p)) for p in am.read_vectors(tmp_path / "batch.npy")] == [(f"batch#{i}", 5) for i in (1, 2, 3)]
+    assert [(p.id, len(p)) for p in am.read_vectors(tmp_path / "batch.npy")] == [
+        (f"batch#{i}", 5) for i in (1, 2, 3)
+    ]
 
 
 def test_safetensors(tmp_path):
@@ -68,7 +74,8 @@ def test_safetensors(tmp_path):
     save_file(NAMED, tmp_path / "named.safetensors")
     check(tmp_path / "named.safetensors", ["page 0", "page 1", "page 2"])
     am.write_vectors(
-        tmp_path / "v", [am.MultiVector(p, a, id=i) for p, a, i in zip(PAGES, ATTENTION, "xyz", strict=True)]
+        tmp_path / "v",
+        [am.MultiVector(p, a, id=i) for p, a, i in zip(PAGES, ATTENTION, "xyz", strict=True)],
     )
     check(tmp_path / "v" / "shard-00000.safetensors", ["x", "y", "z"])
 
@@ -86,7 +93,11 @@ def test_parquet_and_arrow_columns_of_lists(tmp_path, inner, dtype):
     cast = np.dtype(dtype.to_pandas_dtype())
     rows = [[row.astype(cast) for row in page] for page in PAGES]
     table = pa.table(
-        {"vectors": pa.array(rows, kind), "attention": pa.array([list(a) for a in ATTENTION]), "id": ["a", "b", "c"]}
+        {
+            "vectors": pa.array(rows, kind),
+            "attention": pa.array([list(a) for a in ATTENTION]),
+            "id": ["a", "b", "c"],
+        }
     )
     pa.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=2)
     check(tmp_path / "t.parquet", ["a", "b", "c"])
@@ -131,8 +142,16 @@ def table(**columns):
 
 
 BROKEN = {
-    "x.npz": (lambda path: np.savez(path, a=np.ones(3)), BadInput, "x.npz, page 'a': vectors must have shape (n, d)"),
-    "nan.npz": (lambda p: np.savez(p, vectors=[[1, float("nan")]]), BadInput, "nan.npz, page 'nan': vectors must be"),
+    "x.npz": (
+        lambda path: np.savez(path, a=np.ones(3)),
+        BadInput,
+        "x.npz, page 'a': vectors must have shape (n, d)",
+    ),
+    "nan.npz": (
+        lambda p: np.savez(p, vectors=[[1, float("nan")]]),
+        BadInput,
+        "nan.npz, page 'nan': vectors must be",
+    ),
     "off.npz": (
         lambda p: np.savez(p, **FLAT | {"offsets": [0, 5, 4, 9]}),
         BadFile,
@@ -149,20 +168,48 @@ BROKEN = {
         "page 'zero#1': a page needs at least",
     ),
     "none.npz": (lambda p: np.savez(p), BadFile, "holds no vectors: expected an array 'vectors'"),
-    "cut.npz": (lambda p: p.write_bytes(b"PK\x03\x04 and no more"), BadFile, "cut.npz cannot be read"),
+    "cut.npz": (
+        lambda p: p.write_bytes(b"PK\x03\x04 and no more"),
+        BadFile,
+        "cut.npz cannot be read",
+    ),
     "empty.npy": (lambda p: p.write_bytes(b""), BadFile, "empty.npy cannot be read"),
-    "cut.safetensors": (lambda p: p.write_bytes(b"\x08\x00\x00"), BadFile, "cut.safetensors cannot be read"),
+    "cut.safetensors": (
+        lambda p: p.write_bytes(b"\x08\x00\x00"),
+        BadFile,
+        "cut.safetensors cannot be read",
+    ),
     "cut.parquet": (lambda p: p.write_bytes(b"PAR1"), BadFile, "cut.parquet cannot be read"),
     "cut.arrow": (lambda p: p.write_bytes(b"ARROW1"), BadFile, "cut.arrow cannot be read"),
-    "named.parquet": (table(embedding=[[[1.0]]]), BadFile, "has no column 'vectors' (its columns: embedding)"),
-    "ragged.parquet": (table(vectors=[[[1.0], [2.0, 3.0]]]), BadInput, "vectors must be rows of one length"),
-    "flat.parquet": (table(vectors=[[1.0, 2.0]]), BadInput, "vectors must have shape (n, d), got (2,)"),
+    "named.parquet": (
+        table(embedding=[[[1.0]]]),
+        BadFile,
+        "has no column 'vectors' (its columns: embedding)",
+    ),
+    "ragged.parquet": (
+        table(vectors=[[[1.0], [2.0, 3.0]]]),
+        BadInput,
+        "vectors must be rows of one length",
+    ),
+    "flat.parquet": (
+        table(vectors=[[1.0, 2.0]]),
+        BadInput,
+        "vectors must have shape (n, d), got (2,)",
+    ),
     "null.parquet": (table(vectors=[[[1.0, None]]]), BadInput, "vectors must be finite"),
     "struct.parquet": (table(vectors=[{"a": 1.0}]), BadFile, "struct.parquet cannot be read"),
     "text.parquet": (table(vectors=["hello"]), BadFile, "text.parquet cannot be read"),
-    "nothing.parquet": (table(vectors=pa.array([None], pa.list_(pa.list_(pa.float32())))), BadFile, "cannot be read"),
+    "nothing.parquet": (
+        table(vectors=pa.array([None], pa.list_(pa.list_(pa.float32())))),
+        BadFile,
+        "cannot be read",
+    ),
     "grid.npz": (lambda p: np.savez(p, **FLAT, grid=[[1, 3]]), BadFile, "grid.npz cannot be read"),
-    "scalar.npz": (lambda p: np.savez(p, **FLAT | {"offsets": 3}), BadFile, "scalar.npz cannot be read"),
+    "scalar.npz": (
+        lambda p: np.savez(p, **FLAT | {"offsets": 3}),
+        BadFile,
+        "scalar.npz cannot be read",
+    ),
     "words.txt": (lambda p: p.write_text("hello"), BadFile, "has no suffix we read: .arrow"),
 }
 
@@ -179,5 +226,7 @@ def test_a_file_that_is_not_pages_is_refused_by_name(tmp_path, name):
 def test_nothing_there_is_said_at_once(tmp_path):
     with pytest.raises(NotFound, match="does not exist"):
         am.read_vectors(tmp_path / "nowhere")
-    with pytest.raises(BadFile, match=r"holds no vectors: no manifest\.json, and no file of \.arrow"):
+    with pytest.raises(
+        BadFile, match=r"holds no vectors: no manifest\.json, and no file of \.arrow"
+    ):
         list(am.read_vectors(tmp_path))

@@ -33,12 +33,17 @@ class Grey(Light):
 @pytest.fixture
 def folder(tmp_path):
     write_pdf(tmp_path / "docs" / "a.pdf", ["apple pie recipe", "apple tart with cream"])
-    write_pdf(tmp_path / "docs" / "sub" / "b.pdf", ["clock repair manual", "wind the clock daily", "oil every wheel"])
+    write_pdf(
+        tmp_path / "docs" / "sub" / "b.pdf",
+        ["clock repair manual", "wind the clock daily", "oil every wheel"],
+    )
     return tmp_path / "docs"
 
 
 def index(store, *paths, metadata=None, **how):
-    changes = am.index_files(paths, store, am.Indexing(**({"encoder": Light(), "method": METHOD} | how)), metadata)
+    changes = am.index_files(
+        paths, store, am.Indexing(**({"encoder": Light(), "method": METHOD} | how)), metadata
+    )
     return {change.id: change.did for change in changes}
 
 
@@ -63,7 +68,9 @@ def test_a_folder_is_indexed_and_found_by_its_words(store, folder):
 
 def test_what_has_not_changed_is_passed_over_and_needs_no_encoder(store, folder):
     index(store, folder)
-    assert index(store, folder, encoder="light") == dict.fromkeys(ALL, "unchanged")  # which nobody could load
+    assert index(store, folder, encoder="light") == dict.fromkeys(
+        ALL, "unchanged"
+    )  # which nobody could load
 
 
 def test_what_has_changed_is_replaced_and_what_is_gone_is_removed(store, folder):
@@ -100,16 +107,19 @@ def test_a_folder_that_moved_is_the_same_folder(store, folder, tmp_path):
     index(store, folder)
     shutil.move(folder, tmp_path / "moved")
     write_pdf(tmp_path / "moved" / "a.pdf", ["pear pie"])
-    assert index(store, tmp_path / "moved") == {"a.pdf#1": "replaced", "a.pdf#2": "removed"} | dict.fromkeys(
-        ALL[2:], "unchanged"
-    )
+    assert index(store, tmp_path / "moved") == {
+        "a.pdf#1": "replaced",
+        "a.pdf#2": "removed",
+    } | dict.fromkeys(ALL[2:], "unchanged")
     assert {source.root for source in store.sources().values()} == {(tmp_path / "moved").as_posix()}
     shutil.move(tmp_path / "moved", folder)
     assert set(index(store, folder).values()) == {"unchanged"}
     assert store.sources()["a.pdf"].root == folder.as_posix()
 
 
-def test_a_folder_that_is_away_loses_nothing_to_a_file_that_is_also_elsewhere(store, folder, tmp_path):
+def test_a_folder_that_is_away_loses_nothing_to_a_file_that_is_also_elsewhere(
+    store, folder, tmp_path
+):
     index(store, folder)
     (tmp_path / "copies").mkdir()
     shutil.copy(folder / "a.pdf", tmp_path / "copies")
@@ -118,8 +128,12 @@ def test_a_folder_that_is_away_loses_nothing_to_a_file_that_is_also_elsewhere(st
     assert len(store) == 5
 
 
-def test_pages_that_no_file_is_known_of_are_replaced_by_their_file_and_else_left_alone(store, folder, monkeypatch):
-    page = am.compress(Light().encode_pages(list(am.read_pages([folder / "a.pdf"])))[0], method=METHOD)
+def test_pages_that_no_file_is_known_of_are_replaced_by_their_file_and_else_left_alone(
+    store, folder, monkeypatch
+):
+    page = am.compress(
+        Light().encode_pages(list(am.read_pages([folder / "a.pdf"])))[0], method=METHOD
+    )
     store.encoded_by(Light())
     store.add([replace(page, id="a.pdf#1"), replace(page, id="other.pdf#1")])
     monkeypatch.chdir(folder)
@@ -131,9 +145,9 @@ def test_a_page_that_has_become_blank_is_no_longer_found(store, folder):
     index(store, folder)
     write_pdf(folder / "a.pdf", [""])
     bad = []
-    assert index(store, folder, skip_bad=bad.append) == dict.fromkeys(ALL[:2], "removed") | dict.fromkeys(
-        ALL[2:], "unchanged"
-    )
+    assert index(store, folder, skip_bad=bad.append) == dict.fromkeys(
+        ALL[:2], "removed"
+    ) | dict.fromkeys(ALL[2:], "unchanged")
     assert "has no words" in str(bad[0])
 
 
@@ -153,10 +167,14 @@ def test_a_file_that_may_not_be_read_does_not_stop_the_others(store, folder, mon
     def refused(path):
         raise BadFile(f"{path} cannot be read: Permission denied")
 
-    monkeypatch.setattr("adamerge.store.index.hash_of", lambda p: refused(p) if p.name == "a.pdf" else hash_of(p))
+    monkeypatch.setattr(
+        "adamerge.store.index.hash_of", lambda p: refused(p) if p.name == "a.pdf" else hash_of(p)
+    )
     bad = []
     assert index(store, folder, skip_bad=bad.append) == dict.fromkeys(ALL[2:], "added")
-    assert [str(error).endswith("a.pdf cannot be read: Permission denied") for error in bad] == [True]
+    assert [str(error).endswith("a.pdf cannot be read: Permission denied") for error in bad] == [
+        True
+    ]
     with pytest.raises(BadFile, match="Permission denied"):
         index(store, folder)
 
@@ -179,7 +197,10 @@ def test_a_file_that_is_given_twice_is_indexed_once(store, folder):
 def test_metadata_that_no_store_takes_are_refused_before_anything_is_encoded(store, folder):
     index(store, folder, metadata={"a.pdf": {"year": 2020}})
     write_pdf(folder / "c.pdf", ["new"])
-    for metadata, words in [({"year": "x"}, "is int on other pages"), ({"words": 3}, "is a column of the store")]:
+    for metadata, words in [
+        ({"year": "x"}, "is int on other pages"),
+        ({"words": 3}, "is a column of the store"),
+    ]:
         with pytest.raises((Mismatch, BadInput), match=words):
             index(store, folder, encoder="light", metadata={"c.pdf": metadata})
 
@@ -219,7 +240,10 @@ def test_a_file_that_cannot_be_read_for_a_while_keeps_its_pages(store, folder):
 
 def test_a_second_writer_is_told_before_anything_is_encoded(store, folder):
     store.begin()
-    with am.open_store(store.path) as other, pytest.raises(Locked, match="another process is writing"):
+    with (
+        am.open_store(store.path) as other,
+        pytest.raises(Locked, match="another process is writing"),
+    ):
         index(other, folder, encoder="no-such-encoder")
 
 
@@ -253,7 +277,9 @@ def test_another_method_or_encoder_is_refused_before_anything_is_encoded(store, 
 
 def test_metadata_are_typed_per_file_and_updated_without_encoding(store, folder, tmp_path):
     table = tmp_path / "labels.csv"
-    table.write_text("source,year,price,open,day,code\na.pdf,2020,1.5,true,2020-05-01,007\nsub/b.pdf,2021,2,false,,x\n")
+    table.write_text(
+        "source,year,price,open,day,code\na.pdf,2020,1.5,true,2020-05-01,007\nsub/b.pdf,2021,2,false,,x\n"
+    )
     labels = read_metadata(table)
     assert labels["a.pdf"] | {"day": str(labels["a.pdf"]["day"])} == {
         "year": 2020,
@@ -263,7 +289,9 @@ def test_metadata_are_typed_per_file_and_updated_without_encoding(store, folder,
         "code": "007",
     }
     index(store, folder, metadata=labels)
-    assert {hit.id for hit in store.search("clock", where="year = 2021 and not open")} == set(ALL[2:])
+    assert {hit.id for hit in store.search("clock", where="year = 2021 and not open")} == set(
+        ALL[2:]
+    )
     labels["sub/b.pdf"]["year"] = 1999
     assert set(index(store, folder, metadata=labels, encoder="light").values()) == {"unchanged"}
     assert {hit.id for hit in store.search("clock", where="year = 1999")} == set(ALL[2:])
@@ -319,7 +347,10 @@ def change_something(folder, rng, turn):
     files = sorted(folder.glob("*.pdf"))
     write_pdf(folder / f"new{turn}.pdf", [f"new page {turn} {i}" for i in range(20)])
     files.pop(rng.integers(len(files))).unlink()
-    write_pdf(files[rng.integers(len(files))], [f"changed page {turn} {i}" for i in range(rng.integers(1, 30))])
+    write_pdf(
+        files[rng.integers(len(files))],
+        [f"changed page {turn} {i}" for i in range(rng.integers(1, 30))],
+    )
 
 
 def wait_for(path):

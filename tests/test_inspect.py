@@ -70,7 +70,8 @@ def hold_equal(look, page, method):
     assert len(settings["k"]) >= 7
     assert method.c_min in settings["c_min"]
     shown = opened.evaluate(
-        "settings => settings.k.map((_, i) => settings.c_min.map((_, j) => adamerge.result(i, j)))", settings
+        "settings => settings.k.map((_, i) => settings.c_min.map((_, j) => adamerge.result(i, j)))",
+        settings,
     )
     for k, row in zip(settings["k"], shown, strict=True):
         for c_min, found in zip(settings["c_min"], row, strict=True):
@@ -87,7 +88,8 @@ def hold_equal(look, page, method):
 
 
 @pytest.mark.parametrize(
-    "name", ["ptm:m=2.5", "ptm-attn:k=0.1,m=3,rounding=floor", "docpruner", "sem-cluster:m=3", "random"]
+    "name",
+    ["ptm:m=2.5", "ptm-attn:k=0.1,m=3,rounding=floor", "docpruner", "sem-cluster:m=3", "random"],
 )
 def test_methods_without_a_floor_show_what_the_library_gives_at_every_k(look, name):
     page = grid_page()
@@ -107,14 +109,20 @@ EVERY_CUT = """([step, last]) => Array.from({length: last + 1}, (_, t) =>
 """
 
 
-@pytest.mark.parametrize("name", ["adamerge", "adamerge:sequence=raw", "ptm:m=3", "sem-cluster:m=4,linkage=condensed"])
+@pytest.mark.parametrize(
+    "name", ["adamerge", "adamerge:sequence=raw", "ptm:m=3", "sem-cluster:m=4,linkage=condensed"]
+)
 def test_every_place_of_the_handle_gives_the_groups_of_that_cut(look, name):
     inspection = am.inspect(grid_page(), name)
     opened = look(inspection)
     near = colours.neighbours(inspection.boxes)
     for i, step in enumerate(inspection.steps):
-        for made, (found, painted) in enumerate(opened.evaluate(EVERY_CUT, [i, len(step.sequence)])):
-            stop = cut.budget(step.tree, len(step.tree) - made, getattr(step.method, "sequence", "running-min"))
+        for made, (found, painted) in enumerate(
+            opened.evaluate(EVERY_CUT, [i, len(step.sequence)])
+        ):
+            stop = cut.budget(
+                step.tree, len(step.tree) - made, getattr(step.method, "sequence", "running-min")
+            )
             groups = np.full(len(inspection.page), -1)
             groups[step.kept] = cut.groups(step.tree, stop)
             assert found["groups"] == groups.tolist()
@@ -155,16 +163,27 @@ def test_queries_score_before_and_after_as_the_library_does(look, name):
     opened = look(inspection)
     for i, step in enumerate(inspection.steps):
         for number, query in enumerate(asked):
-            found = opened.evaluate(f"adamerge.answer({number}, {i}, adamerge.settings().own.floor)")
+            found = opened.evaluate(
+                f"adamerge.answer({number}, {i}, adamerge.settings().own.floor)"
+            )
             before = (query.vectors @ np.concatenate([page.vectors, page.extra]).T).max(axis=1)
             after = (query.vectors @ step.small.stored.T).max(axis=1)
-            np.testing.assert_allclose([row["before"]["value"] for row in found["rows"]], before, rtol=1e-5)
-            np.testing.assert_allclose([row["after"]["value"] for row in found["rows"]], after, rtol=1e-4, atol=1e-5)
-            np.testing.assert_allclose(found["before"] - found["after"], (before - after).sum(), atol=1e-3)
+            np.testing.assert_allclose(
+                [row["before"]["value"] for row in found["rows"]], before, rtol=1e-5
+            )
+            np.testing.assert_allclose(
+                [row["after"]["value"] for row in found["rows"]], after, rtol=1e-4, atol=1e-5
+            )
+            np.testing.assert_allclose(
+                found["before"] - found["after"], (before - after).sum(), atol=1e-3
+            )
 
 
 def numbers(page):
-    return {name: page.locator(f"#{name}").inner_text() for name in ("count", "compression", "bytes", "theta", "gap")}
+    return {
+        name: page.locator(f"#{name}").inner_text()
+        for name in ("count", "compression", "bytes", "theta", "gap")
+    }
 
 
 def written(small):

@@ -24,7 +24,13 @@ def test_the_cut_moves_by_mouse_and_by_keyboard(look):
     made, last = (int(handle.get_attribute(f"aria-value{end}")) for end in ("now", "max"))
     assert made == am.compress(page).cut.merges
     handle.focus()
-    for key, at in [("ArrowRight", made + 1), ("ArrowLeft", made), ("PageUp", made + 10), ("Home", 0), ("End", last)]:
+    for key, at in [
+        ("ArrowRight", made + 1),
+        ("ArrowLeft", made),
+        ("PageUp", made + 10),
+        ("Home", 0),
+        ("End", last),
+    ]:
         opened.keyboard.press(key)
         wanted = min(at, last)
         assert handle.get_attribute("aria-valuenow") == str(wanted)
@@ -49,7 +55,8 @@ def test_a_group_is_outlined_and_told_of_by_mouse_and_by_keyboard(look):
     row, column = divmod(int(members[0]), GRID[1])
     box = opened.locator("#figure").bounding_box()
     opened.mouse.move(
-        box["x"] + (column + 0.5) / GRID[1] * box["width"], box["y"] + (row + 0.5) / GRID[0] * box["height"]
+        box["x"] + (column + 0.5) / GRID[1] * box["width"],
+        box["y"] + (row + 0.5) / GRID[0] * box["height"],
     )
     told = opened.locator("#group").inner_text()
     assert opened.locator("#group b").inner_text() == f"Group {number + 1}"
@@ -77,24 +84,35 @@ def test_a_pruned_patch_tells_that_it_was_pruned_and_its_attention(look):
     row, column = divmod(patch, GRID[1])
     box = opened.locator("#figure").bounding_box()
     opened.mouse.move(
-        box["x"] + (column + 0.5) / GRID[1] * box["width"], box["y"] + (row + 0.5) / GRID[0] * box["height"]
+        box["x"] + (column + 0.5) / GRID[1] * box["width"],
+        box["y"] + (row + 0.5) / GRID[0] * box["height"],
     )
     which = opened.locator("#group .which")
     assert which.text_content() == f"Patch {patch} was pruned"
-    assert f"{page.attention[patch] / page.attention.sum():.1%}" in opened.locator("#group").inner_text()
+    assert (
+        f"{page.attention[patch] / page.attention.sum():.1%}"
+        in opened.locator("#group").inner_text()
+    )
     opened.locator("#patches svg").press("End")
     assert which.text_content() == f"Patch {pruned[-1]} was pruned"
     opened.get_by_text("All groups as a table").click()
     rows = opened.locator("#groups-table tbody th").all_inner_texts()
     assert rows == [*(str(i + 1) for i in range(len(small))), *["pruned"] * len(pruned)]
-    assert opened.get_by_role("option", selected=True).get_attribute("aria-label").startswith(f"Patch {pruned[-1]}: ")
+    assert (
+        opened.get_by_role("option", selected=True)
+        .get_attribute("aria-label")
+        .startswith(f"Patch {pruned[-1]}: ")
+    )
 
 
 def test_the_curve_comes_and_goes_with_what_pruning_leaves(look):
     page = am.MultiVector(random_page(12).vectors, [*range(1, 12), 99], grid=(3, 4))
     opened = look(am.inspect(page, "adamerge:k=3,c_min=0.1,stats=plain"))
     few = "Fewer than two patches are left after pruning, so there is nothing to merge."
-    assert (opened.locator("#count").inner_text(), opened.locator("#curve-why").inner_text()) == ("1", few)
+    assert (opened.locator("#count").inner_text(), opened.locator("#curve-why").inner_text()) == (
+        "1",
+        few,
+    )
     assert not opened.locator(".plot").is_visible()
     opened.locator("#k").press("Home")
     assert opened.locator(".plot").is_visible()
@@ -108,7 +126,11 @@ def test_queries_that_have_no_room_are_told_of(look, monkeypatch):
     page, asked = grid_page(), queries(grid_page())
     shown = am.inspect(page, queries=asked)._data()
     least = len(data.as_json(shown | {"queries": [], "steps": [], "why": {}, "few": ""})) + 30
-    room = len(data.as_json(shown["steps"][shown["own"]])) + len(data.as_json(shown["queries"][0])) + 30
+    room = (
+        len(data.as_json(shown["steps"][shown["own"]]))
+        + len(data.as_json(shown["queries"][0]))
+        + 30
+    )
     monkeypatch.setattr("adamerge.inspector.LIMIT", least + room)
     monkeypatch.setattr("adamerge.inspector.LEAST", 0)
     opened = look(am.inspect(page, queries=asked))
@@ -122,7 +144,9 @@ def test_layers_show_attention_and_what_was_pruned(look):
     opened = look(am.inspect(page, "docpruner:k=0", image=picture()))
     kept = (am.compress(page, method="docpruner:k=0").groups >= 0).sum()
     opened.get_by_text("Kept", exact=True).click()
-    assert f"{kept} patches kept; {len(page) - kept} pruned" in opened.locator("#legend").inner_text()
+    assert (
+        f"{kept} patches kept; {len(page) - kept} pruned" in opened.locator("#legend").inner_text()
+    )
     opened.get_by_text("Attention", exact=True).click()
     heat = opened.locator(".heat path")
     assert heat.first.is_visible()
@@ -164,7 +188,9 @@ def test_the_tab_key_reaches_everything_in_order(look):
     for _ in range(14):
         opened.keyboard.press("Tab")
         reached.append(
-            opened.evaluate("(at => at.id || at.getAttribute('role') || at.tagName)(document.activeElement)")
+            opened.evaluate(
+                "(at => at.id || at.getAttribute('role') || at.tagName)(document.activeElement)"
+            )
         )
     wanted = [
         "theme",
@@ -208,9 +234,13 @@ def test_no_width_scrolls_sideways(look, width):
 
 def test_hostile_names_words_and_queries_are_text(look):
     page = replace(grid_page(), id=HOSTILE)
-    words = tuple(Word(HOSTILE, (x / 9, y / 8, (x + 1) / 9, (y + 1) / 8)) for x in range(9) for y in range(8))
+    words = tuple(
+        Word(HOSTILE, (x / 9, y / 8, (x + 1) / 9, (y + 1) / 8)) for x in range(9) for y in range(8)
+    )
     shown = am.Page(HOSTILE, picture(), words)
-    opened = look(am.inspect(page, image=shown, queries=[Query(HOSTILE, page.vectors[:2], [HOSTILE, "b"])]))
+    opened = look(
+        am.inspect(page, image=shown, queries=[Query(HOSTILE, page.vectors[:2], [HOSTILE, "b"])])
+    )
     assert opened.locator("h1").inner_text() == HOSTILE
     assert opened.title() == f"{HOSTILE} · adamerge"
     opened.locator("#patches svg").focus()
@@ -248,6 +278,8 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(chromium):
 def test_a_large_page_with_a_large_picture_stays_under_3_mb(look):
     page = random_page(1500, d=128, grid=(50, 30), id="large")
     noise = Image.effect_noise((2400, 4000), 90).convert("RGB")
-    opened = look(am.inspect(page, image=noise, queries={f"query {i}": page.vectors[:20] for i in range(3)}))
+    opened = look(
+        am.inspect(page, image=noise, queries={f"query {i}": page.vectors[:20] for i in range(3)})
+    )
     assert len(opened.content().encode()) < 3_000_000
     assert len(opened.evaluate("adamerge.settings()")["k"]) == 7

@@ -45,8 +45,16 @@ def test_what_does_not_apply_is_said_in_a_sentence():
     why = embedded(am.inspect(bare, "adamerge:k=none"))["why"]
     assert set(why) == {"k", "attention", "picture", "queries"}
     assert "without attention" in why["k"]
-    assert set(embedded(am.inspect(bare, "sem-cluster"))["why"]) == {"floor", "k", "attention", "picture", "queries"}
-    full = am.inspect(random_page(9, grid=(3, 3)), "identity", Image.new("RGB", (9, 9)), {"q": np.eye(16)})
+    assert set(embedded(am.inspect(bare, "sem-cluster"))["why"]) == {
+        "floor",
+        "k",
+        "attention",
+        "picture",
+        "queries",
+    }
+    full = am.inspect(
+        random_page(9, grid=(3, 3)), "identity", Image.new("RGB", (9, 9)), {"q": np.eye(16)}
+    )
     assert set(embedded(full)["why"]) == {"curve", "floor", "k"}
 
 
@@ -94,7 +102,9 @@ def test_alike_and_lengths_of_nodes_are_those_of_their_patches():
         pairs = [unit[i] @ unit[j] for i in mine for j in mine if i != j]
         assert alike[node] == pytest.approx(np.mean(pairs) if pairs else 1, abs=1e-5)
         groups = np.array([0 if i in mine else -1 for i in range(20)], np.int32)
-        assert lengths[node] == pytest.approx(np.linalg.norm(pool.weighted(page.vectors, groups, weights)), rel=1e-5)
+        assert lengths[node] == pytest.approx(
+            np.linalg.norm(pool.weighted(page.vectors, groups, weights)), rel=1e-5
+        )
 
 
 def test_cells_of_a_grid_are_neighbours_across_sides_and_corners():
@@ -136,7 +146,12 @@ def test_cells_lie_side_by_side_and_words_do_not():
 
 
 def test_patches_over_a_tiled_page_are_told_from_its_tiles():
-    assert layout.covering(np.concatenate([layout.cells(6, 6), layout.cells(2, 2)])) == [36, 37, 38, 39]
+    assert layout.covering(np.concatenate([layout.cells(6, 6), layout.cells(2, 2)])) == [
+        36,
+        37,
+        38,
+        39,
+    ]
     assert layout.covering(layout.cells(6, 6)) == []
 
 
@@ -170,7 +185,11 @@ def test_the_figure_of_the_cliff_is_svg_that_says_what_it_shows():
 
 
 def test_what_does_not_fit_goes_from_the_far_end():
-    assert data.fitting(["aa"] * 7, room=12, first=3) == [2, 3, 4]  # four characters each, with their quotes
+    assert data.fitting(["aa"] * 7, room=12, first=3) == [
+        2,
+        3,
+        4,
+    ]  # four characters each, with their quotes
     assert data.fitting(["aa", "a" * 99, "aa"], room=12) == [0]
     assert data.fitting(["aa"], room=3) == []
 
@@ -179,7 +198,9 @@ def test_what_does_not_fit_goes_from_the_far_end():
 def test_a_file_stays_under_3_mb_and_says_what_it_leaves_out(n, asked, vectors):
     page = random_page(n, grid=(n // 8, 8))
     noise = Image.effect_noise((800, 1200), 90).convert("RGB")
-    inspection = am.inspect(page, image=noise, queries={f"query {i}": page.vectors[:vectors] for i in range(asked)})
+    inspection = am.inspect(
+        page, image=noise, queries={f"query {i}": page.vectors[:vectors] for i in range(asked)}
+    )
     shown = embedded(inspection)
     assert len(inspection.html.encode()) < 3_000_000
     assert shown["steps"][shown["own"]]["k"] == "-0.25"
@@ -233,11 +254,15 @@ def run(*words, cwd):
 
 def test_the_command_writes_a_page_and_a_figure(tmp_path):
     page = f"{EXAMPLES}/sample.pdf#3"
-    done = run(page, "-o", "page.html", "--svg", "c.svg", "--query", "where is the tree cut?", cwd=tmp_path)
+    done = run(
+        page, "-o", "page.html", "--svg", "c.svg", "--query", "where is the tree cut?", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert re.match(r"c.svg  [\d,]+ bytes\npage.html  [\d,]+ bytes\n$", done.stdout)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.svg", "page.html"]
-    shown = json.loads(re.search(r'id="data">(.*?)</script>', (tmp_path / "page.html").read_text(), re.DOTALL)[1])
+    shown = json.loads(
+        re.search(r'id="data">(.*?)</script>', (tmp_path / "page.html").read_text(), re.DOTALL)[1]
+    )
     assert shown["queries"][0]["tokens"] == ["where", "is", "the", "tree", "cut", "?"]
     assert "cliff." in shown["words"]
     assert (tmp_path / "page.html").stat().st_size < 3_000_000
@@ -245,7 +270,9 @@ def test_the_command_writes_a_page_and_a_figure(tmp_path):
 
 def test_the_command_takes_vectors_with_a_picture_and_needs_no_encoder(tmp_path):
     vectors, picture = f"{EXAMPLES}/sample#sample.pdf#1", f"{EXAMPLES}/sample.pdf#1"
-    done = run(vectors, "--image", picture, "-o", "page.html", "--method", "sem-cluster:m=4", cwd=tmp_path)
+    done = run(
+        vectors, "--image", picture, "-o", "page.html", "--method", "sem-cluster:m=4", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "data:image/jpeg" in (tmp_path / "page.html").read_text()
 
@@ -255,7 +282,9 @@ def test_the_command_says_what_is_missing(tmp_path):
     np.savez(tmp_path / "one.npz", vectors=np.eye(4))
     done = run("one.npz", "-o", "page.html", "--query", "x", "--method", "identity", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr == "adamerge: a query needs --encoder: the vectors do not say what made them\n"
+    assert (
+        done.stderr == "adamerge: a query needs --encoder: the vectors do not say what made them\n"
+    )
     done = run(f"{EXAMPLES}/sample.pdf#1", "--image", "x.png", "-o", "page.html", cwd=tmp_path)
     assert "--image goes with vectors" in done.stderr
     assert not (tmp_path / "page.html").exists()

@@ -15,13 +15,26 @@ ROOT = Path(__file__).parent.parent
 def python(tmp_path_factory):
     folder = tmp_path_factory.mktemp("install")
     pip = ["pip", "--disable-pip-version-check", "-q"]
-    wheel = ["wheel", "--no-deps", "--no-build-isolation", "-C", f"build-dir={folder}/build", "-w", folder, ROOT]
-    path = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # ninja lies beside Python
+    wheel = [
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-C",
+        f"build-dir={folder}/build",
+        "-w",
+        folder,
+        ROOT,
+    ]
+    path = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    }  # ninja lies beside Python
     subprocess.run([sys.executable, "-m", *pip, *wheel], check=True, env=path)
     venv.create(folder / "env", with_pip=True)
     python = folder / "env" / "bin" / "python"
     (built,) = folder.glob("*.whl")
-    subprocess.run([python, "-m", *pip, "install", "-c", ROOT / "constraints.txt", built], check=True)
+    subprocess.run(
+        [python, "-m", *pip, "install", "-c", ROOT / "constraints.txt", built], check=True
+    )
     return python
 
 
@@ -35,9 +48,11 @@ def test_the_base_install_is_small(python):
 
 
 def test_it_compresses_and_reads_nothing_of_the_source_tree(python, tmp_path):
-    code = (
-        "import adamerge, numpy as np; print(adamerge.__file__); print(len(adamerge.compress(np.eye(9), np.arange(9))))"
-    )
+    code = """
+import adamerge, numpy as np
+print(adamerge.__file__)
+print(len(adamerge.compress(np.eye(9), np.arange(9))))
+"""
     where, stored = subprocess.check_output([python, "-c", code], cwd=tmp_path, text=True).split()
     assert str(ROOT) not in where
     assert int(stored) > 0
@@ -48,14 +63,28 @@ def test_it_compresses_and_reads_nothing_of_the_source_tree(python, tmp_path):
 
 
 def test_its_command_runs_and_names_the_extra_it_lacks(python, tmp_path):
-    command = [python.with_name("adamerge"), "compress", ROOT / "examples" / "sample", "-o", tmp_path / "small"]
+    command = [
+        python.with_name("adamerge"),
+        "compress",
+        ROOT / "examples" / "sample",
+        "-o",
+        tmp_path / "small",
+    ]
     assert "4 pages" in subprocess.check_output(command, text=True)
     page = f"{ROOT}/examples/sample#sample.pdf#1"
-    subprocess.run([python.with_name("adamerge"), "inspect", page, "-o", tmp_path / "page.html"], check=True)
+    subprocess.run(
+        [python.with_name("adamerge"), "inspect", page, "-o", tmp_path / "page.html"], check=True
+    )
     assert "Where merging stops" in (tmp_path / "page.html").read_text()
-    run = subprocess.run([python.with_name("adamerge"), "serve", tmp_path], capture_output=True, text=True)
+    run = subprocess.run(
+        [python.with_name("adamerge"), "serve", tmp_path], capture_output=True, text=True
+    )
     assert "adamerge serve needs the 'serve' extra: pip install 'adamerge[serve]'" in run.stderr
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    run = subprocess.run([python.with_name("adamerge"), "info", tmp_path / "t.parquet"], capture_output=True, text=True)
+    run = subprocess.run(
+        [python.with_name("adamerge"), "info", tmp_path / "t.parquet"],
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 1
     assert "needs the 'arrow' extra: pip install 'adamerge[arrow]'" in run.stderr

@@ -82,7 +82,9 @@ def test_near_duplicates_beyond_float32_are_told_apart(level):
     """Cosines of 1 - 1e-9: a float32 inner product sees nothing but ones, the referee sees the tree."""
     rng = np.random.default_rng(4)
     centres = rng.normal(size=(6, 64))
-    vectors = (np.repeat(centres, 20, axis=0) + 3e-4 * rng.normal(size=(120, 64))).astype(np.float32)
+    vectors = (np.repeat(centres, 20, axis=0) + 3e-4 * rng.normal(size=(120, 64))).astype(
+        np.float32
+    )
     merges, heights, _ = _native.ward(vectors, level=level)
     want = linkage(unit(vectors), "ward")
     assert heights[0] < 5e-4
@@ -104,7 +106,12 @@ def test_near_duplicates_beyond_float32_are_told_apart(level):
         np.repeat(np.eye(7), 6, axis=0),
         np.array([[1.0], [-1.0], [2.0], [-3.0], [5.0]]),
         np.round(np.random.default_rng(0).normal(size=(60, 3))) + np.array([0, 0, 0.5]),
-        np.array([[np.cos(a), np.sin(a)] for a in np.radians([0, 0.1, 0.2, 0.3, 20, 20.1, 20.2, 20.3, 100, 130])]),
+        np.array(
+            [
+                [np.cos(a), np.sin(a)]
+                for a in np.radians([0, 0.1, 0.2, 0.3, 20, 20.1, 20.2, 20.3, 100, 130])
+            ]
+        ),
     ],
     ids=[
         "one",
@@ -136,7 +143,9 @@ def awkward(kind, n, d, rng):
         vectors = rng.normal(size=(1 + n // 5, d))[rng.integers(1 + n // 5, size=n)]
     elif kind == "close crowds":
         crowds = 1 + 10.0 ** rng.uniform(-6, -3) * rng.normal(size=(3, d))
-        vectors = np.repeat(crowds, 1 + n // 3, axis=0)[:n] + 10.0 ** rng.uniform(-9, -5) * rng.normal(size=(n, d))
+        vectors = np.repeat(crowds, 1 + n // 3, axis=0)[:n] + 10.0 ** rng.uniform(
+            -9, -5
+        ) * rng.normal(size=(n, d))
     elif kind == "near twins":
         vectors = rng.normal(size=(1 + n // 6, d))[rng.integers(1 + n // 6, size=n)]
         vectors += 10.0 ** rng.uniform(-9, -1) * rng.normal(size=(n, d))
@@ -173,7 +182,13 @@ def test_cosines_of_wards_tree_are_not_monotone():
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 14), st.integers(1, 6), st.integers(0, 10**6), st.booleans(), st.sampled_from(LEVELS))
+@given(
+    st.integers(1, 14),
+    st.integers(1, 6),
+    st.integers(0, 10**6),
+    st.booleans(),
+    st.sampled_from(LEVELS),
+)
 def test_ward_agrees_with_its_twin(n, d, seed, unit_length, level):
     vectors = np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
     merges, heights, cosines = _native.ward(vectors, unit=unit_length, level=level)
@@ -200,7 +215,9 @@ def test_condensed_ward_agrees_with_scipy_on_condensed_cosine_distances(level, n
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (12, 16), (13, 17), (33, 5), (100, 128)])
 def test_gram_agrees_with_its_twin(level, n, d):
     vectors = np.random.default_rng(n).normal(size=(n, d)).astype(np.float32)
-    np.testing.assert_allclose(_native.gram(vectors, level=level), reference.gram(vectors), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        _native.gram(vectors, level=level), reference.gram(vectors), rtol=1e-4, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 60])
@@ -223,7 +240,9 @@ def test_pool_agrees_with_its_twin(level, unit_length, weighted):
     if weights is not None:
         weights[groups == 3] = 0
     ours = _native.pool(vectors, groups, weights, 7, unit_length, level=level)
-    np.testing.assert_allclose(ours, reference.pool(vectors, groups, weights, 7, unit_length), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        ours, reference.pool(vectors, groups, weights, 7, unit_length), rtol=1e-6, atol=1e-7
+    )
 
 
 def test_every_level_gives_the_same_tree():
@@ -240,11 +259,15 @@ def test_groups_that_lie_close_together_are_told_apart(level):
     """The error of a float32 distance grows with the groups it is between; so must the referee's attention."""
     rng = np.random.default_rng(2)
     vectors = np.repeat(1 + 3e-4 * rng.normal(size=(3, 2)), 3, axis=0).astype(np.float32)
-    np.testing.assert_allclose(_native.ward(vectors, level=level)[1][-2:], [1.47e-5, 4.04e-4], rtol=0.01)
+    np.testing.assert_allclose(
+        _native.ward(vectors, level=level)[1][-2:], [1.47e-5, 4.04e-4], rtol=0.01
+    )
     for seed in range(20):
         rng = np.random.default_rng(seed)
         crowds = rng.normal(size=128) + 3e-3 * rng.normal(size=(12, 128))
-        vectors = (np.repeat(crowds, 30, axis=0) + 1e-4 * rng.normal(size=(360, 128))).astype(np.float32)
+        vectors = (np.repeat(crowds, 30, axis=0) + 1e-4 * rng.normal(size=(360, 128))).astype(
+            np.float32
+        )
         merges, heights, _ = _native.ward(vectors, level=level)
         want = linkage(unit(vectors), "ward")
         np.testing.assert_allclose(heights, want[:, 2], rtol=1e-7)

@@ -39,7 +39,9 @@ def test_above_the_budget_candidates_are_proposed_and_exact_compares_all(path):
             assert proposed.pages == 600
             scores = [hit.score for hit in proposed]
             assert scores == sorted(scores, reverse=True)
-            assert all(hit.score <= best.score + 1e-5 for hit, best in zip(proposed, exact, strict=True))
+            assert all(
+                hit.score <= best.score + 1e-5 for hit, best in zip(proposed, exact, strict=True)
+            )
 
 
 def test_above_the_budget_a_filter_holds_in_both_stages(path):
@@ -69,14 +71,24 @@ def test_bytes_are_told_as_they_are_on_disk(tmp_path, dtype):
         facts = store.facts()
         assert store.about.dtype == dtype
     rows = 64 * 50
-    assert facts["bytes of vectors"] == rows * {"float16": 2 * D, "float32": 4 * D, "int8": D + 4}[dtype]
-    on_disk = sum(f.stat().st_size for f in (tmp_path / "s" / "pages.lance").rglob("*") if f.is_file())
-    assert facts["bytes in all"] == on_disk == facts["bytes of vectors"] + facts["bytes of the rest"]
+    assert (
+        facts["bytes of vectors"]
+        == rows * {"float16": 2 * D, "float32": 4 * D, "int8": D + 4}[dtype]
+    )
+    on_disk = sum(
+        f.stat().st_size for f in (tmp_path / "s" / "pages.lance").rglob("*") if f.is_file()
+    )
+    assert (
+        facts["bytes in all"] == on_disk == facts["bytes of vectors"] + facts["bytes of the rest"]
+    )
 
 
 def test_int8_finds_nearly_the_same_pages(tmp_path):
     pages = [a_page(i) for i in range(300)]
-    with am.open_store(tmp_path / "8", dtype="int8") as eight, am.open_store(tmp_path / "32", dtype="float32") as full:
+    with (
+        am.open_store(tmp_path / "8", dtype="int8") as eight,
+        am.open_store(tmp_path / "32", dtype="float32") as full,
+    ):
         eight.add(pages)
         full.add(pages)
         for seed in range(5):
@@ -120,7 +132,10 @@ def test_there_is_one_writer_at_a_time(path):
 
 
 def test_nothing_is_made_by_looking(tmp_path):
-    with am.open_store(tmp_path / "nowhere") as store, pytest.raises(NotFound, match="holds no pages yet"):
+    with (
+        am.open_store(tmp_path / "nowhere") as store,
+        pytest.raises(NotFound, match="holds no pages yet"),
+    ):
         store.search(a_query())
     assert not (tmp_path / "nowhere").exists()
 
@@ -194,7 +209,8 @@ def test_a_file_or_another_table_is_not_a_store(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "size"), [("1e3", 1000), ("500MB", 5 * 10**8), ("4GiB", 4 << 30), (" 2 ki", 2048), ("4G", 4 * 10**9)]
+    ("text", "size"),
+    [("1e3", 1000), ("500MB", 5 * 10**8), ("4GiB", 4 << 30), (" 2 ki", 2048), ("4G", 4 * 10**9)],
 )
 def test_sizes_are_read_with_their_unit(text, size):
     assert parse_bytes(text) == size
@@ -245,7 +261,9 @@ print(searches, replaced)
 def start(code, *arguments):
     here = str(Path(__file__).parent)
     return subprocess.Popen(
-        [sys.executable, "-c", code, arguments[0], here, *arguments[1:]], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, arguments[0], here, *arguments[1:]],
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -279,7 +297,10 @@ def test_what_is_being_read_is_read_to_its_end_while_a_writer_compacts(path):
 
 def test_threads_that_write_the_same_pages_store_them_once(tmp_path):
     with am.open_store(tmp_path / "store") as store, ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda _: store.add([a_page(i) for i in range(40)]), range(8))) == [40] * 8
+        assert (
+            list(pool.map(lambda _: store.add([a_page(i) for i in range(40)]), range(8)))
+            == [40] * 8
+        )
         assert len(store) == 40
         assert sorted(entry.id for entry in store.entries()) == [f"p{i:05d}" for i in range(40)]
 
@@ -298,13 +319,17 @@ def test_a_store_whose_folder_is_gone_lets_go_of_its_lock(path):
 def test_all_files_are_labelled_by_one_write(tmp_path):
     with am.open_store(tmp_path / "store") as store:
         store.add(am.Entry(a_page(i), source=f"f{i // 2}.pdf") for i in range(20))
-        store.label({f"f{i}.pdf": {"year": 2000 + i, "name": None if i % 2 else f"n{i}"} for i in range(10)})
+        store.label(
+            {f"f{i}.pdf": {"year": 2000 + i, "name": None if i % 2 else f"n{i}"} for i in range(10)}
+        )
         store.moved({f"f{i}.pdf": f"/folder/{i}" for i in range(10)})
         assert store._writes == 3
         for i, (name, source) in enumerate(sorted(store.sources().items())):
             assert (name, source.root) == (f"f{i}.pdf", f"/folder/{i}")
             assert source.metadata == {"year": 2000 + i} | ({} if i % 2 else {"name": f"n{i}"})
-        assert [hit.source for hit in store.search(a_query(), 9, "year = 2003 AND name IS NULL")] == ["f3.pdf"] * 2
+        assert [
+            hit.source for hit in store.search(a_query(), 9, "year = 2003 AND name IS NULL")
+        ] == ["f3.pdf"] * 2
 
 
 def test_a_bucket_is_a_store(monkeypatch):
@@ -329,7 +354,10 @@ def test_a_bucket_is_a_store(monkeypatch):
             assert len(store) == 39
             assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
             assert store.facts()["bytes in all"] > store.facts()["bytes of vectors"] > 0
-        with am.open_store("s3://pages/reports") as one, am.open_store("s3://pages/reports") as other:
+        with (
+            am.open_store("s3://pages/reports") as one,
+            am.open_store("s3://pages/reports") as other,
+        ):
             for store in (one, other):  # which no lock keeps apart
                 store.begin()
             assert [store.add([a_page(50), a_page(51)]) for store in (one, other)] == [2, 2]

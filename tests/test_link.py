@@ -15,7 +15,9 @@ from adamerge.errors import BadDtype, BadInput, BadShape, TooLarge
 def test_two_patches_meet_at_their_distance_and_cosine():
     tree = link.ward([[3, 4], [4, 3]])
     assert tree.merges.tolist() == [[0, 1]]
-    assert tree.heights[0] == pytest.approx(0.08**0.5, rel=1e-6)  # (.6, .8) and (.8, .6) are .2 apart on each axis
+    assert tree.heights[0] == pytest.approx(
+        0.08**0.5, rel=1e-6
+    )  # (.6, .8) and (.8, .6) are .2 apart on each axis
     assert tree.cosines[0] == pytest.approx(0.96, rel=1e-6)
 
 
@@ -31,7 +33,10 @@ def test_rows_are_wards_method_on_rows_of_cosine_distances():
 
 def test_the_three_linkages_are_three_methods():
     vectors = random_page(60, 8, seed=4).vectors
-    made = [partitions(link.ward(vectors, linkage=name).merges) for name in ("euclidean", "condensed", "rows")]
+    made = [
+        partitions(link.ward(vectors, linkage=name).merges)
+        for name in ("euclidean", "condensed", "rows")
+    ]
     assert made[0] != made[1] != made[2] != made[0]
 
 
@@ -50,7 +55,9 @@ def test_the_length_of_a_vector_does_not_matter():
 @pytest.mark.parametrize("scale", [1e-35, 1e35])
 def test_very_short_and_very_long_vectors_link_like_others(scale):
     vectors = random_page(50, 8).vectors
-    np.testing.assert_array_equal(link.ward(vectors).merges, link.ward(vectors * np.float32(scale)).merges)
+    np.testing.assert_array_equal(
+        link.ward(vectors).merges, link.ward(vectors * np.float32(scale)).merges
+    )
 
 
 def test_inputs_are_not_modified():
@@ -65,7 +72,10 @@ def test_the_same_input_gives_the_same_tree_on_any_thread():
     pages = [random_page(n, 32, seed=9).vectors for n in (370, 20, 747, 100)]
     want = [link.ward(p) for p in pages]
     trees: dict[int, list] = {}
-    threads = [threading.Thread(target=lambda i=i: trees.update({i: [link.ward(p) for p in pages]})) for i in range(8)]
+    threads = [
+        threading.Thread(target=lambda i=i: trees.update({i: [link.ward(p) for p in pages]}))
+        for i in range(8)
+    ]
     [t.start() for t in threads]
     [t.join() for t in threads]
     for got in trees.values():
@@ -77,7 +87,9 @@ def test_the_same_input_gives_the_same_tree_on_any_thread():
 
 
 def test_a_page_beyond_memory_is_refused_before_it_is_tried():
-    with pytest.raises(TooLarge, match=r"linking 400,000 patches needs \d+\.\d GB, \d+\.\d GB are free: prune more"):
+    with pytest.raises(
+        TooLarge, match=r"linking 400,000 patches needs \d+\.\d GB, \d+\.\d GB are free: prune more"
+    ):
         link.ward(np.ones((400_000, 1), np.float32))
 
 
@@ -99,7 +111,9 @@ def test_what_cannot_be_linked_is_refused(vectors, error, words):
 
 
 def test_an_unknown_linkage_is_refused():
-    with pytest.raises(BadInput, match="linkage must be euclidean or condensed or rows, got 'average'"):
+    with pytest.raises(
+        BadInput, match="linkage must be euclidean or condensed or rows, got 'average'"
+    ):
         link.ward(np.eye(3), linkage="average")
 
 

@@ -37,13 +37,16 @@ def ranges(sizes):
 def one(query, vectors, scales=None, sizes=None, threads=1, level=None):
     """Scores of one query over pages of these sizes."""
     begins, ends = ranges(sizes or [len(vectors)])
-    return _native.maxsim(query, np.array([0, len(query)]), vectors, scales, begins, ends, threads, level=level)[0]
+    return _native.maxsim(
+        query, np.array([0, len(query)]), vectors, scales, begins, ends, threads, level=level
+    )[0]
 
 
 def plain(query, vectors, sizes):
     begins, ends = ranges(sizes)
     return [
-        (query.astype(float) @ vectors[a:b].astype(float).T).max(1).sum() for a, b in zip(begins, ends, strict=True)
+        (query.astype(float) @ vectors[a:b].astype(float).T).max(1).sum()
+        for a, b in zip(begins, ends, strict=True)
     ]
 
 
@@ -59,7 +62,9 @@ def test_a_score_is_the_sum_of_the_largest_inner_products(level, kind, d, q):
         want = plain(query, vectors, sizes)
     else:
         values, of_query = kernels.quantise(query)
-        want = plain(values * of_query.astype(float)[:, None], vectors * scales.astype(float)[:, None], sizes)
+        want = plain(
+            values * of_query.astype(float)[:, None], vectors * scales.astype(float)[:, None], sizes
+        )
     got = one(query, vectors, scales, sizes, level=level)
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
@@ -88,7 +93,9 @@ def test_where_all_similarities_are_negative_the_least_negative_wins(level, kind
 def test_an_empty_page_scores_minus_infinity_and_an_empty_query_zero(level, kind):
     vectors, scales = stored(made_up(5, 8), kind)
     begins, ends = np.array([0, 3, 5]), np.array([3, 3, 5])
-    got = _native.maxsim(made_up(4, 8), np.array([0, 0, 4]), vectors, scales, begins, ends, 1, level=level)
+    got = _native.maxsim(
+        made_up(4, 8), np.array([0, 0, 4]), vectors, scales, begins, ends, 1, level=level
+    )
     assert got[0].tolist() == [0, 0, 0]
     assert np.isfinite(got[1, 0])
     assert got[1, 1:].tolist() == [-np.inf, -np.inf]
@@ -131,12 +138,16 @@ def test_a_score_depends_on_its_query_and_its_page_alone(level, kind):
         again = _native.maxsim(query, offsets, vectors, scales, begins, ends, threads, level=level)
         np.testing.assert_array_equal(again, together)
     for i, (a, b) in enumerate(pairwise(offsets)):
-        alone = _native.maxsim(query[a:b], np.array([0, b - a]), vectors, scales, begins, ends, 1, level=level)
+        alone = _native.maxsim(
+            query[a:b], np.array([0, b - a]), vectors, scales, begins, ends, 1, level=level
+        )
         np.testing.assert_array_equal(alone[0], together[i])
     for p in (0, 70, 149):
         page = slice(begins[p], ends[p])
         moved, of_page = vectors[page].copy(), None if scales is None else scales[page]
-        alone = _native.maxsim(query, offsets, moved, of_page, np.array([0]), np.array([len(moved)]), 1, level=level)
+        alone = _native.maxsim(
+            query, offsets, moved, of_page, np.array([0]), np.array([len(moved)]), 1, level=level
+        )
         np.testing.assert_array_equal(alone[:, 0], together[:, p])
 
 
@@ -155,7 +166,9 @@ def test_maxsim_agrees_with_its_twin(sizes, lengths, d, seed, kind, threads, lev
     begins, ends = ranges(sizes)
     offsets = np.r_[0, np.cumsum(lengths)].astype(np.int64)
     job = (made_up(offsets[-1], d, seed + 1), offsets, vectors, scales, begins, ends, threads)
-    np.testing.assert_allclose(_native.maxsim(*job, level=level), reference.maxsim(*job), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        _native.maxsim(*job, level=level), reference.maxsim(*job), rtol=1e-5, atol=1e-5
+    )
 
 
 @every_level
@@ -164,7 +177,9 @@ def test_every_finite_float16_is_read_as_it_is(level):
     halves = halves[np.isfinite(halves)]
     begins = np.arange(len(halves))
     query = np.ones((1, 1), np.float32)
-    got = _native.maxsim(query, np.array([0, 1]), halves[:, None], None, begins, begins + 1, 1, level=level)
+    got = _native.maxsim(
+        query, np.array([0, 1]), halves[:, None], None, begins, begins + 1, 1, level=level
+    )
     np.testing.assert_array_equal(got[0], halves.astype(np.float32))
 
 
@@ -174,7 +189,9 @@ def test_int8_scores_are_the_same_on_every_level(level):
     vectors[::7] = -128  # no scale of ours gives it, and it is int8 all the same
     query = made_up(20, 130, seed=9)
     got = one(query, vectors, scales, sizes=[100] * 5, level=level)
-    np.testing.assert_array_equal(got, one(query, vectors, scales, sizes=[100] * 5, level="baseline"))
+    np.testing.assert_array_equal(
+        got, one(query, vectors, scales, sizes=[100] * 5, level="baseline")
+    )
 
 
 def test_vectors_are_read_where_they_are(tmp_path):
@@ -184,7 +201,9 @@ def test_vectors_are_read_where_they_are(tmp_path):
         vectors, scales = stored(values, kind)
         path.write_bytes(vectors.tobytes())
         mapped = np.memmap(path, vectors.dtype, "r", shape=vectors.shape)
-        np.testing.assert_array_equal(one(values[:3], mapped, scales), one(values[:3], vectors, scales))
+        np.testing.assert_array_equal(
+            one(values[:3], mapped, scales), one(values[:3], vectors, scales)
+        )
     with pytest.raises(TypeError):
         one(values[:3], np.asfortranarray(values))
 
@@ -205,13 +224,23 @@ def test_vectors_are_read_where_they_are(tmp_path):
         ({"vectors": np.ones((5, 4), np.int8)}, "int8 with scales"),
         ({"vectors": np.ones((5, 4), np.float64)}, "float32 or float16"),
         ({"scales": np.ones(5, np.float32)}, "without scales"),
-        ({"vectors": np.ones((5, 4), np.int8), "scales": np.ones(4, np.float32)}, "int8 with scales"),
+        (
+            {"vectors": np.ones((5, 4), np.int8), "scales": np.ones(4, np.float32)},
+            "int8 with scales",
+        ),
     ],
 )
 def test_maxsim_does_not_reach_beyond_its_arrays(change, words):
     job = {"query_offsets": [0, 2], "begins": [0], "ends": [5]} | change
-    job = {name: np.array(value, np.int64) if isinstance(value, list) else value for name, value in job.items()}
-    job = {"query": np.ones((2, 4), np.float32), "vectors": np.ones((5, 4), np.float32), "threads": 1} | job
+    job = {
+        name: np.array(value, np.int64) if isinstance(value, list) else value
+        for name, value in job.items()
+    }
+    job = {
+        "query": np.ones((2, 4), np.float32),
+        "vectors": np.ones((5, 4), np.float32),
+        "threads": 1,
+    } | job
     with pytest.raises(ValueError, match=words):
         _native.maxsim(**({"scales": None} | job))
 
@@ -228,7 +257,12 @@ def test_quantising_is_off_by_half_a_step_at_most(rows, d, seed, exponent):
     vectors = np.random.default_rng(seed).uniform(-1, 1, size=(rows, d)) * 10.0**exponent
     vectors = vectors.astype(np.float32)
     values, scales = kernels.quantise(vectors)
-    assert (values.dtype, scales.dtype, values.shape, scales.shape) == (np.int8, np.float32, (rows, d), (rows,))
+    assert (values.dtype, scales.dtype, values.shape, scales.shape) == (
+        np.int8,
+        np.float32,
+        (rows, d),
+        (rows,),
+    )
     assert values.min(initial=0) >= -127
     steps = scales[:, None].astype(float)
     assert (np.abs(values * steps - vectors) <= 0.501 * steps + 1e-43).all()

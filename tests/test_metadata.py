@@ -15,7 +15,9 @@ FILTERS = {
     "year > 2003 AND year < 2007": lambda i, m: 2003 < m["year"] < 2007,
     "2003 < year": lambda i, m: m["year"] > 2003,
     "year = 2002 OR language = 'en'": lambda i, m: m["year"] == 2002 or m["language"] == "en",
-    "NOT (year = 2002 OR language = 'en')": lambda i, m: m["year"] != 2002 and m["language"] not in ("en", None),
+    "NOT (year = 2002 OR language = 'en')": lambda i, m: (
+        m["year"] != 2002 and m["language"] not in ("en", None)
+    ),
     "language != 'en'": lambda i, m: m["language"] not in ("en", None),
     "language IS NULL": lambda i, m: m["language"] is None,
     "language IS NOT NULL AND open": lambda i, m: m["language"] is not None and m["open"],
@@ -28,14 +30,18 @@ FILTERS = {
     "YEAR > 2003.5": lambda i, m: m["year"] >= 2004,
     "open IS NOT TRUE": lambda i, m: not m["open"],
     "day = '2020-01-05'": lambda i, m: m["day"] == date(2020, 1, 5),
-    "day != '2020-01-05' AND day <= '2020-01-06'": lambda i, m: m["day"] in [date(2020, 1, d) for d in (1, 2, 3, 4, 6)],
+    "day != '2020-01-05' AND day <= '2020-01-06'": lambda i, m: (
+        m["day"] in [date(2020, 1, d) for d in (1, 2, 3, 4, 6)]
+    ),
     "price <= -0.5": lambda i, m: m["price"] <= -0.5,
     "price = 1.5": lambda i, m: m["price"] == 1.5,
     "source = 'file1.pdf' AND number > 3": lambda i, m: i % 3 == 1 and i > 3,
     "id IN ('p2', 'p5', 'p77')": lambda i, m: i in (2, 5),
     "day >= date '2020-01-05'": lambda i, m: m["day"] >= date(2020, 1, 5),
     "day = date '2020-01-05'": lambda i, m: m["day"] == date(2020, 1, 5),
-    "at < timestamp '2021-01-01T06:00:00'": lambda i, m: m["at"] < datetime(2021, 1, 1, 6, tzinfo=UTC),
+    "at < timestamp '2021-01-01T06:00:00'": lambda i, m: (
+        m["at"] < datetime(2021, 1, 1, 6, tzinfo=UTC)
+    ),
 }
 
 
@@ -104,7 +110,10 @@ def test_whole_numbers_fit_into_a_column_of_numbers(store):
 def test_a_refused_write_leaves_no_column_behind(store):
     store.add(an_entry(0))
     bad = am.Compressed(
-        np.full((2, D), 1e6, np.float32), np.arange(2, dtype=np.int32), method="sem-cluster:m=2", id="x"
+        np.full((2, D), 1e6, np.float32),
+        np.arange(2, dtype=np.int32),
+        method="sem-cluster:m=2",
+        id="x",
     )
     with pytest.raises(BadInput, match="beyond float16"):
         store.add(am.Entry(bad, metadata={"year": 3}))

@@ -17,7 +17,11 @@ seeds = st.integers(0, 10**6)
 
 def same_groups(a, b):
     """Are two numberings of groups the same but for the numbers?"""
-    return len(set(zip(a.tolist(), b.tolist(), strict=True))) == len(set(a.tolist())) == len(set(b.tolist()))
+    return (
+        len(set(zip(a.tolist(), b.tolist(), strict=True)))
+        == len(set(a.tolist()))
+        == len(set(b.tolist()))
+    )
 
 
 def partition(groups):
@@ -62,12 +66,18 @@ def test_every_stored_vector_lies_in_the_convex_hull_of_its_members(name, n, d, 
         return
     for g, stored in enumerate(small.vectors):
         members = page.vectors[small.groups == g]
-        for direction in np.random.default_rng(seed).normal(size=(8, d)):  # a hull is all its half-spaces
+        for direction in np.random.default_rng(seed).normal(
+            size=(8, d)
+        ):  # a hull is all its half-spaces
             reach = members @ direction
             assert reach.min() - 1e-4 <= stored @ direction <= reach.max() + 1e-4
 
 
-@given(st.sampled_from([name for name in EVERY_METHOD if "k=none" in name or "sem-cluster" in name]), sizes, seeds)
+@given(
+    st.sampled_from([name for name in EVERY_METHOD if "k=none" in name or "sem-cluster" in name]),
+    sizes,
+    seeds,
+)
 def test_without_pruning_every_patch_is_in_a_group(name, n, seed):
     page, method = random_page(n, 6, seed), am.parse_method(name)
     assert (method(page).groups >= 0).all()
@@ -100,7 +110,9 @@ def test_docpruner_keeps_what_the_threshold_keeps(make_page):
     np.testing.assert_array_equal(small.vectors, page.vectors[keep])
 
 
-@pytest.mark.parametrize(("n", "m", "ceil", "floor"), [(10, 4, 3, 2), (21, 1.4, 15, 15), (7, 9, 1, 1), (5, 1, 5, 5)])
+@pytest.mark.parametrize(
+    ("n", "m", "ceil", "floor"), [(10, 4, 3, 2), (21, 1.4, 15, 15), (7, 9, 1, 1), (5, 1, 5, 5)]
+)
 def test_merging_one_in_m_leaves_that_many_groups(make_page, n, m, ceil, floor):
     for kind in (am.SemCluster, lambda **given: am.PruneThenMerge(k=None, **given)):
         assert len(kind(m=m)(make_page(n))) == ceil
@@ -114,7 +126,9 @@ def test_sem_cluster_is_scipys_flat_clusters(make_page):
     small = am.SemCluster(m=4)(page)
     assert partition(small.groups) == partition(want)
     for g in range(20):
-        np.testing.assert_allclose(small.vectors[g], x[small.groups == g].mean(0), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            small.vectors[g], x[small.groups == g].mean(0), rtol=1e-5, atol=1e-6
+        )
 
 
 def test_prune_then_merge_prunes_then_merges(make_page):
@@ -129,14 +143,18 @@ def test_prune_then_merge_prunes_then_merges(make_page):
     assert (weighted.vectors != small.vectors).any()
 
 
-@pytest.mark.parametrize("options", [{}, {"pool": "mean"}, {"sequence": "height"}, {"cut": "floor"}, {"unit": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"pool": "mean"}, {"sequence": "height"}, {"cut": "floor"}, {"unit": True}]
+)
 def test_adamerge_is_its_four_stages(make_page, options):
     page = make_page(120)
     small = am.AdaMerge(k=-0.5, c_min=0.6, **options)(page)
 
     keep = prune.by_attention(page.attention, k=-0.5)
     tree = link.ward(page.vectors[keep])
-    stop = (cut.floor if "cut" in options else cut.cliff)(tree, 0.6, options.get("sequence", "running-min"))
+    stop = (cut.floor if "cut" in options else cut.cliff)(
+        tree, 0.6, options.get("sequence", "running-min")
+    )
     groups = cut.groups(tree, stop)
     unit = "unit" in options
     if options.get("pool") == "mean":
@@ -163,7 +181,9 @@ def test_a_page_worked_by_hand():
     assert small.cut.merges == 1
     assert small.cut.theta == pytest.approx(np.cos(np.radians(10)), abs=1e-6)
     assert small.cut.gap == pytest.approx(np.cos(np.radians(10)) - np.cos(np.radians(85)), abs=1e-6)
-    np.testing.assert_allclose(small.vectors, [0.75 * vectors[0] + 0.25 * vectors[1], vectors[2]], rtol=1e-6)
+    np.testing.assert_allclose(
+        small.vectors, [0.75 * vectors[0] + 0.25 * vectors[1], vectors[2]], rtol=1e-6
+    )
     assert small.compression == 0.5
 
 
@@ -210,7 +230,9 @@ def test_inverse_density_stands_in_for_attention():
     """Three twins and a loner: the loner weighs as much as the crowd."""
     page = am.MultiVector(np.array([[1, 0], [1, 0], [1, 0], [0, 1]]))
     weights = prune.inverse_density(page.vectors)
-    np.testing.assert_allclose(weights, [1 / (3 + np.exp(-10))] * 3 + [1 / (1 + 3 * np.exp(-10))], rtol=1e-5)
+    np.testing.assert_allclose(
+        weights, [1 / (3 + np.exp(-10))] * 3 + [1 / (1 + 3 * np.exp(-10))], rtol=1e-5
+    )
     assert am.DocPruner(k=0, importance="density")(page).groups.tolist() == [-1, -1, -1, 0]
     small = am.AdaMerge(k=None, c_min=0.9, importance="density")(page)
     assert len(small) < 4
@@ -235,6 +257,8 @@ def test_a_method_leaves_the_page_alone(make_page, method):
 def test_a_page_of_coarse_numbers_is_compressed_like_any_other(name, seed):
     """Ties everywhere: small integers for vectors and for attention."""
     rng = np.random.default_rng(seed)
-    page = am.MultiVector(rng.integers(-1, 2, size=(60, 3)) + np.array([0, 0, 3]), rng.integers(0, 3, size=60))
+    page = am.MultiVector(
+        rng.integers(-1, 2, size=(60, 3)) + np.array([0, 0, 3]), rng.integers(0, 3, size=60)
+    )
     small = am.parse_method(name)(page)
     assert set(small.groups.tolist()) - {-1} == set(range(len(small)))

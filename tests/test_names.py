@@ -64,7 +64,11 @@ def test_spaces_and_case_of_none_do_not_matter():
 @pytest.mark.parametrize(
     ("name", "error", "words"),
     [
-        ("docpuner", UnknownName, "no method 'docpuner' (did you mean 'docpruner'?); choose from identity"),
+        (
+            "docpuner",
+            UnknownName,
+            "no method 'docpuner' (did you mean 'docpruner'?); choose from identity",
+        ),
         ("", UnknownName, "no method ''"),
         (
             "adamerge:c_mn=0.7",
@@ -95,7 +99,9 @@ def test_a_name_that_means_nothing_is_refused(name, error, words):
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("options", [{"k": True}, {"k": [1]}, {"cut": None}, {"unit": "yes"}, {"pool": "max"}])
+@pytest.mark.parametrize(
+    "options", [{"k": True}, {"k": [1]}, {"cut": None}, {"unit": "yes"}, {"pool": "max"}]
+)
 def test_python_options_are_checked_like_names(options):
     with pytest.raises(BadInput, match="must be"):
         am.AdaMerge(**options)
@@ -103,10 +109,16 @@ def test_python_options_are_checked_like_names(options):
 
 def test_every_method_of_the_table_is_tested():
     assert {name.partition(":")[0] for name in EVERY_METHOD} == set(METHODS)
-    tested = {(type(m), f.name, getattr(m, f.name)) for m in map(am.parse_method, EVERY_METHOD) for f in fields(m)}
+    tested = {
+        (type(m), f.name, getattr(m, f.name))
+        for m in map(am.parse_method, EVERY_METHOD)
+        for f in fields(m)
+    }
     for cls, options in {cls: fields(cls) for cls, _ in METHODS.values()}.items():
         for option in options:
-            other = {value for c, name, value in tested if c is cls and name == option.name} - {option.default}
+            other = {value for c, name, value in tested if c is cls and name == option.name} - {
+                option.default
+            }
             assert other, f"no test of {cls.__name__} with another {option.name}"
 
 
@@ -119,11 +131,15 @@ def test_a_method_of_ones_own_takes_ten_lines(make_page):
 
         def __call__(self, page):
             groups = np.where(np.arange(len(page)) < self.keep, np.arange(len(page)), -1)
-            return am.Compressed(page.vectors[: self.keep], groups, page.extra, method=str(self), id=page.id)
+            return am.Compressed(
+                page.vectors[: self.keep], groups, page.extra, method=str(self), id=page.id
+            )
 
     try:
         assert str(am.parse_method("first:keep=5")) == "first:keep=5"
-        assert [len(s) for s in am.compress_pages([make_page(9), make_page(4)], "first:keep=5")] == [5, 4]
+        assert [
+            len(s) for s in am.compress_pages([make_page(9), make_page(4)], "first:keep=5")
+        ] == [5, 4]
     finally:
         del METHODS["first"]
 
@@ -146,7 +162,9 @@ def test_an_option_may_be_a_word(make_page):
 
 
 def test_the_name_of_a_method_is_not_given_away():
-    with pytest.raises(BadInput, match="there is a method 'adamerge' already: choose another name for Mine"):
+    with pytest.raises(
+        BadInput, match="there is a method 'adamerge' already: choose another name for Mine"
+    ):
 
         class Mine(am.Method, names={"adamerge": {}}):
             """Not the paper's."""

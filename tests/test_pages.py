@@ -53,7 +53,9 @@ def test_a_words_box_is_where_its_ink_is(tmp_path, rotation, crop):
         left, top, right, bottom = word.box
         assert 0 <= left < right <= 1
         assert 0 <= top < bottom <= 1
-        covered[int(top * height) : int(bottom * height) + 2, int(left * width) : int(right * width) + 2] = True
+        covered[
+            int(top * height) : int(bottom * height) + 2, int(left * width) : int(right * width) + 2
+        ] = True
     assert ink.any()
     assert covered[ink].mean() > 0.95
     assert covered.mean() < 0.1
@@ -66,7 +68,14 @@ def test_pictures_become_pages(tmp_path):
     frames[0].save(tmp_path / "d.tiff", save_all=True, append_images=frames[1:])
     pages = list(read_pages([tmp_path]))
     assert [p.id for p in pages] == ["a.png", "b.jpg", "c.webp", "d.tiff#1", "d.tiff#2", "d.tiff#3"]
-    assert [p.image.size for p in pages] == [(40, 50), (41, 50), (42, 50), (30, 20), (30, 21), (30, 22)]
+    assert [p.image.size for p in pages] == [
+        (40, 50),
+        (41, 50),
+        (42, 50),
+        (30, 20),
+        (30, 21),
+        (30, 22),
+    ]
     assert {p.image.mode for p in pages} == {"RGB"}
     assert count_pages([tmp_path]) == 6
 
@@ -77,14 +86,19 @@ def test_folders_and_globs_are_read_in_order(tmp_path):
     make_pdf(tmp_path / "a.pdf", 1)
     (tmp_path / "notes.txt").write_text("not a page")
     assert [p.id for p in read_pages([tmp_path])] == ["a.pdf#1", "sub/b.pdf#1"]
-    assert [p.id for p in read_pages([str(tmp_path / "**" / "*.pdf")])] == ["a.pdf#1", "sub/b.pdf#1"]
+    assert [p.id for p in read_pages([str(tmp_path / "**" / "*.pdf")])] == [
+        "a.pdf#1",
+        "sub/b.pdf#1",
+    ]
 
 
 def test_two_files_of_one_name_are_refused(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         make_pdf(tmp_path / name / "x.pdf", 1)
-    with pytest.raises(BadFile, match=r"2 files would be called 'x\.pdf': give the folder that holds them all"):
+    with pytest.raises(
+        BadFile, match=r"2 files would be called 'x\.pdf': give the folder that holds them all"
+    ):
         list(read_pages([tmp_path / "a" / "x.pdf", tmp_path / "b" / "x.pdf"]))
     assert [p.id for p in read_pages([tmp_path / "*" / "x.pdf"])] == ["a/x.pdf#1", "b/x.pdf#1"]
 
@@ -107,7 +121,11 @@ def test_words_survive_hyphens_and_letters_beyond_the_first_plane(tmp_path):
         patch.setattr("pypdfium2.raw.FPDFText_GetUnicode", lambda t, i: ord(t.units[i]))
         words = list(pages._words(document[0], text))
     assert [w.text for w in words] == ["𝒳", "hello", "world"]
-    assert [round(300 * w.box[0]) for w in words] == [0, 30, 120]  # where each begins, in units of its own index
+    assert [round(300 * w.box[0]) for w in words] == [
+        0,
+        30,
+        120,
+    ]  # where each begins, in units of its own index
     assert round(300 * words[1].box[2]) == 58  # the part before the hyphen
 
 
@@ -132,7 +150,9 @@ def test_pictures_look_as_a_person_sees_them(tmp_path):
 
 def test_one_bad_frame_does_not_hide_the_others(tmp_path):
     frames = [Image.effect_noise((50, 50), 60 + i) for i in range(3)]
-    frames[0].save(tmp_path / "a.tiff", save_all=True, append_images=frames[1:], compression="tiff_lzw")
+    frames[0].save(
+        tmp_path / "a.tiff", save_all=True, append_images=frames[1:], compression="tiff_lzw"
+    )
     with Image.open(tmp_path / "a.tiff") as file:
         file.seek(1)
         start = file.tag_v2[273][0]
@@ -140,7 +160,10 @@ def test_one_bad_frame_does_not_hide_the_others(tmp_path):
     data[start : start + 400] = b"\xff" * 400
     (tmp_path / "a.tiff").write_bytes(data)
     bad = []
-    assert [p.id for p in read_pages([tmp_path / "a.tiff"], skip_bad=bad.append)] == ["a.tiff#1", "a.tiff#3"]
+    assert [p.id for p in read_pages([tmp_path / "a.tiff"], skip_bad=bad.append)] == [
+        "a.tiff#1",
+        "a.tiff#3",
+    ]
     assert "a.tiff, page 2, cannot be read" in str(bad[0])
 
 
@@ -177,7 +200,10 @@ def half(path):
 
 BAD = {
     "secret.pdf": (encrypted, "secret.pdf is encrypted: remove its password first"),
-    "damaged.pdf": (lambda p: p.write_bytes(b"%PDF-1.7 and then nothing"), "damaged.pdf is damaged"),
+    "damaged.pdf": (
+        lambda p: p.write_bytes(b"%PDF-1.7 and then nothing"),
+        "damaged.pdf is damaged",
+    ),
     "empty.pdf": (lambda p: p.write_bytes(b""), "empty.pdf is damaged"),
     "bomb.pdf": (bomb, "bomb.pdf, page 1: 30000 x 30000 pixels is beyond 64,000,000"),
     "bomb.png": (picture_bomb, "bomb.png"),

@@ -11,9 +11,27 @@ def test_the_threshold_is_mean_plus_k_sample_deviations():
     # mean 3, sample deviation sqrt(10/4) = 1.58; nothing is clipped
     attention = [1, 2, 3, 4, 5]
     assert prune.by_attention(attention, 0.0).tolist() == [False, False, False, True, True]
-    assert prune.by_attention(attention, 0.64).tolist() == [False, False, False, False, True]  # tau 4.01
-    assert prune.by_attention(attention, 0.62).tolist() == [False, False, False, True, True]  # tau 3.98
-    assert prune.by_attention(attention, -1.26).tolist() == [False, True, True, True, True]  # tau 1.008
+    assert prune.by_attention(attention, 0.64).tolist() == [
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]  # tau 4.01
+    assert prune.by_attention(attention, 0.62).tolist() == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]  # tau 3.98
+    assert prune.by_attention(attention, -1.26).tolist() == [
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]  # tau 1.008
     assert prune.by_attention(attention, -1.27).all()  # tau .992
 
 
@@ -30,7 +48,9 @@ def test_sinks_are_clipped_at_three_quartile_ranges_above_the_upper_quartile():
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=60))
 def test_quartiles_are_those_of_numpy(values):
     values = np.array(values, float)
-    np.testing.assert_allclose(prune._quartiles(values), np.quantile(values, [0.25, 0.75]), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(
+        prune._quartiles(values), np.quantile(values, [0.25, 0.75]), rtol=1e-12, atol=1e-300
+    )
 
 
 def test_sinks_make_k_useless_with_plain_statistics():
@@ -41,7 +61,9 @@ def test_sinks_make_k_useless_with_plain_statistics():
     robust = [1 - prune.by_attention(attention, k).mean() for k in (-0.5, -0.25, 0, 0.25, 0.5, 1)]
     assert plain[0] == 0
     assert plain[1] > 0.95
-    np.testing.assert_allclose(robust, [0.39, 0.52, 0.62, 0.71, 0.77, 0.86], atol=0.03)  # as the authors report
+    np.testing.assert_allclose(
+        robust, [0.39, 0.52, 0.62, 0.71, 0.77, 0.86], atol=0.03
+    )  # as the authors report
 
 
 def test_if_nothing_passes_the_most_attended_patch_stays():
@@ -84,7 +106,10 @@ def test_a_threshold_must_be_finite(k):
 
 
 def test_the_door_of_pruning():
-    for attention, words in [([], "at least one value"), ([1, -1], "must not be negative: -1.0 at [1]")]:
+    for attention, words in [
+        ([], "at least one value"),
+        ([1, -1], "must not be negative: -1.0 at [1]"),
+    ]:
         with pytest.raises(BadInput) as caught:
             prune.by_attention(attention, 0.0)
         assert words in str(caught.value)

@@ -20,7 +20,9 @@ from adamerge.store.qdrant import QdrantStore
 
 def a_page(i, m=4, d=8):
     rng = np.random.default_rng(i)
-    vectors = (rng.normal(size=(m, d)) + 3 * rng.normal(size=d)).astype(np.float32)  # about a mean of their own
+    vectors = (rng.normal(size=(m, d)) + 3 * rng.normal(size=d)).astype(
+        np.float32
+    )  # about a mean of their own
     return am.Compressed(vectors, np.arange(m, dtype=np.int32), method="identity", id=f"p{i}")
 
 
@@ -78,7 +80,9 @@ def test_a_server_that_is_away_is_told_in_words(monkeypatch):
         am.open_store(url)
 
 
-@pytest.mark.parametrize("url", ["http://localhost:6333", "http://localhost:6333/a/b", "https:///x"])
+@pytest.mark.parametrize(
+    "url", ["http://localhost:6333", "http://localhost:6333/a/b", "https:///x"]
+)
 def test_an_address_without_host_or_collection_is_refused(url):
     with pytest.raises(BadInput, match="http://host:6333/collection"):
         am.open_store(url)
@@ -126,7 +130,10 @@ def test_many_pages_are_found_in_two_stages(monkeypatch):
     client = QdrantClient(":memory:")
     with QdrantStore(client, "c") as store:
         store.add(a_page(i) for i in range(300))
-        found, whole = store.search(a_page(9).vectors, 1), store.search(a_page(9).vectors, 1, exact=True)
+        found, whole = (
+            store.search(a_page(9).vectors, 1),
+            store.search(a_page(9).vectors, 1, exact=True),
+        )
     client.close()
     assert found[0].id == whole[0].id
     assert found.how == "settled"

@@ -25,12 +25,18 @@ def test_many_queries_at_once_score_as_one_by_one():
     together = maxsim_all(queries, vectors, begins, ends)
     for query, row in zip(queries, together, strict=True):
         np.testing.assert_allclose(maxsim(query, vectors, begins, ends), row, rtol=1e-5)
-        plain = [(query @ vectors[b:e].astype(float).T).max(1).sum() for b, e in zip(begins, ends, strict=True)]
+        plain = [
+            (query @ vectors[b:e].astype(float).T).max(1).sum()
+            for b, e in zip(begins, ends, strict=True)
+        ]
         np.testing.assert_allclose(row, plain, rtol=1e-5, atol=1e-5)
     assert maxsim_all([], vectors, begins, ends).shape == (0, 4)
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 6)), max_size=80), st.sampled_from(["float16", "int8"]))
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 6)), max_size=80),
+    st.sampled_from(["float16", "int8"]),
+)
 def test_memory_holds_what_was_put_last_whatever_came_before(steps, dtype):
     memory, plain = Memory(4, dtype), {}
     rng = np.random.default_rng(len(steps))

@@ -40,9 +40,19 @@ def test_search_gives_pages_scores_and_a_match_per_word(server):
     found = server.json("/api/search", q="delta zeta", k=2)
     assert found["how"] == "exact"
     hit = found["hits"][0]
-    assert (hit["id"], hit["source"], hit["number"], hit["metadata"]["year"]) == ("report.pdf#2", "report.pdf", 2, 2026)
-    assert sum(match["similarity"] for match in hit["matches"]) == pytest.approx(hit["score"], abs=1e-3)
-    assert [(match["word"], match["words"]) for match in hit["matches"]] == [("delta", ["delta"]), ("zeta", ["zeta"])]
+    assert (hit["id"], hit["source"], hit["number"], hit["metadata"]["year"]) == (
+        "report.pdf#2",
+        "report.pdf",
+        2,
+        2026,
+    )
+    assert sum(match["similarity"] for match in hit["matches"]) == pytest.approx(
+        hit["score"], abs=1e-3
+    )
+    assert [(match["word"], match["words"]) for match in hit["matches"]] == [
+        ("delta", ["delta"]),
+        ("zeta", ["zeta"]),
+    ]
     assert all(len(box) == 4 for match in hit["matches"] for box in match["boxes"])
     assert server.json("/api/search", q="delta", where="number = 1 AND year = 2026")["pages"] == 1
     assert server.json(hit["links"]["json"])["matches"] == hit["matches"]
@@ -61,7 +71,9 @@ def test_a_picture_is_kept_until_its_page_is_another(tmp_path):
     store, pdf = make_store(tmp_path), tmp_path / "private-folder" / "report.pdf"
 
     def ask(server, query, known=""):
-        status, headers, _ = server.ask(server.page("picture", "report.pdf#1") + query, {"If-None-Match": known})
+        status, headers, _ = server.ask(
+            server.page("picture", "report.pdf#1") + query, {"If-None-Match": known}
+        )
         return status, headers["etag"]
 
     with serving(store) as server:
@@ -73,7 +85,11 @@ def test_a_picture_is_kept_until_its_page_is_another(tmp_path):
         assert ask(server, "?full=1", small) == (200, full)
         write_pdf(pdf, ["alpha beta gamma", "another"])
         with am.open_store(store) as opened:
-            list(index_files([tmp_path / "private-folder"], opened, Indexing(Light(), "adamerge:k=none")))
+            list(
+                index_files(
+                    [tmp_path / "private-folder"], opened, Indexing(Light(), "adamerge:k=none")
+                )
+            )
         assert ask(server, "", small)[0] == ask(server, "?full=1", full)[0] == 200
 
 
@@ -117,27 +133,47 @@ def test_mistakes_are_400_in_words(server, path, words):
     ],
 )
 def test_a_filter_cannot_ask_for_what_is_private(server, where):
-    status, _, body = server.ask("/api/search?q=a&where=" + where.replace(" ", "%20").replace("%'", "%25'"))
+    status, _, body = server.ask(
+        "/api/search?q=a&where=" + where.replace(" ", "%20").replace("%'", "%25'")
+    )
     assert status == 400
     assert "the filter" in json.loads(body)["error"]
 
 
 @pytest.mark.parametrize("kind", ["api/pages", "page", "picture", "inspect"])
-@pytest.mark.parametrize("id", ["nothing", "../../etc/passwd", "/etc/passwd", "x' OR '1'='1", "\0", "é\ud7ff"])
+@pytest.mark.parametrize(
+    "id", ["nothing", "../../etc/passwd", "/etc/passwd", "x' OR '1'='1", "\0", "é\ud7ff"]
+)
 def test_what_is_not_in_the_store_is_not_found(server, kind, id):
     assert server.ask(server.page(kind, id))[0] == 404
 
 
 def test_no_way_leads_out_of_the_static_files(server):
-    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd"):
+    for path in (
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static//etc/passwd",
+    ):
         with socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1]))) as line:
-            line.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            line.sendall(
+                f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+            )
             assert line.makefile("rb").read().split()[1] in (b"404", b"400")
 
 
 def test_no_answer_names_a_folder_of_the_machine(server, place):
     id = "report.pdf#1"
-    paths = ["/", "/?q=alpha", "/add", "/docs", "/metrics", "/openapi.json", "/api/store", "/api/search?q=alpha"]
+    paths = [
+        "/",
+        "/?q=alpha",
+        "/add",
+        "/docs",
+        "/metrics",
+        "/openapi.json",
+        "/api/store",
+        "/api/search?q=alpha",
+    ]
     paths += [server.page(kind, id, q="alpha") for kind in ("page", "api/pages", "inspect")]
     for path in paths:
         status, _, body = server.ask(path, {"Accept": "text/html"})
@@ -148,7 +184,11 @@ def test_no_answer_names_a_folder_of_the_machine(server, place):
 
 def test_names_and_metadata_are_escaped(server):
     id = f"{HOSTILE}.pdf#1"
-    for path in ("/?q=omega", server.page("page", id, q=HOSTILE), "/?q=" + HOSTILE.replace(" ", "+")):
+    for path in (
+        "/?q=omega",
+        server.page("page", id, q=HOSTILE),
+        "/?q=" + HOSTILE.replace(" ", "+"),
+    ):
         status, _, body = server.ask(path, {"Accept": "text/html"})
         assert status == 200
         assert HOSTILE.encode() not in body
@@ -162,7 +202,10 @@ def test_every_answer_carries_its_policy(server):
         assert "default-src 'none'" in policy
         assert "frame-ancestors 'none'" in policy
         assert "unsafe-inline" not in policy
-        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == (
+            "nosniff",
+            "same-origin",
+        )
         assert b"<script>" not in body
         assert b" style=" not in body
     _, headers, _ = server.ask(server.page("inspect", "report.pdf#1"))
@@ -192,9 +235,20 @@ def test_another_page_cannot_change_anything(server, tmp_path, headers):
 
 
 def test_a_server_that_others_can_reach_needs_a_token(place):
-    command = [sys.executable, HERE / "serving.py", "serve", place, "--host", "0.0.0.0", "--port", "0"]
+    command = [
+        sys.executable,
+        HERE / "serving.py",
+        "serve",
+        place,
+        "--host",
+        "0.0.0.0",
+        "--port",
+        "0",
+    ]
     for token in ("", "short"):
-        run = subprocess.run(command, env=os.environ | {"ADAMERGE_TOKEN": token}, capture_output=True, text=True)
+        run = subprocess.run(
+            command, env=os.environ | {"ADAMERGE_TOKEN": token}, capture_output=True, text=True
+        )
         assert run.returncode == 1
         assert "0.0.0.0 can be reached by others" in run.stderr
 
@@ -224,10 +278,15 @@ def test_the_token_opens_by_header_or_cookie(guarded):
 
 
 def test_uploads_can_be_switched_off(guarded, tmp_path):
-    status, answer = guarded.upload("x.pdf", pdf_of(tmp_path, "alpha"), {"Authorization": f"Bearer {TOKEN}"})
+    status, answer = guarded.upload(
+        "x.pdf", pdf_of(tmp_path, "alpha"), {"Authorization": f"Bearer {TOKEN}"}
+    )
     assert (status, answer["error"]) == (403, "this server takes no uploads")
     assert (
-        "/api/index" not in json.loads(guarded.ask("/openapi.json", {"Authorization": f"Bearer {TOKEN}"})[2])["paths"]
+        "/api/index"
+        not in json.loads(guarded.ask("/openapi.json", {"Authorization": f"Bearer {TOKEN}"})[2])[
+            "paths"
+        ]
     )
 
 
@@ -250,15 +309,21 @@ def test_what_is_too_large_or_no_page_is_refused(server, tmp_path):
     assert server.upload("big.pdf", b"%PDF-" + b"0" * 2_000_000)[0] == 413
     assert server.upload("page.pdf", b"MZ\x90 an executable")[0] == 415
     assert server.upload("page.pdf", b"")[0] == 415
-    status, headers, body = server.ask("/api/index", {"Content-Type": "multipart/form-data"}, b"nothing")
+    status, headers, body = server.ask(
+        "/api/index", {"Content-Type": "multipart/form-data"}, b"nothing"
+    )
     assert (status, "application/json" in headers["content-type"]) == (400, True), body
 
 
 def test_a_body_that_hides_its_size_is_cut_off(server):
-    with socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1])), timeout=30) as line:
+    with socket.create_connection(
+        ("127.0.0.1", int(server.url.rsplit(":", 1)[1])), timeout=30
+    ) as line:
         head = "POST /api/index HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
         line.sendall(f"{head}Content-Type: multipart/form-data; boundary=line\r\n\r\n".encode())
-        form = b'--line\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-'
+        form = (
+            b'--line\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-'
+        )
         line.sendall(f"{len(form):x}\r\n".encode() + form + b"\r\n")
         try:
             for _ in range(40):
@@ -276,7 +341,9 @@ def picture_bomb():
 
 
 @pytest.mark.parametrize(
-    "content", [b"%PDF-1.7\n" + os.urandom(5000), b"\x89PNG\r\n\x1a\n" + b"\0" * 99, picture_bomb()], ids=len
+    "content",
+    [b"%PDF-1.7\n" + os.urandom(5000), b"\x89PNG\r\n\x1a\n" + b"\0" * 99, picture_bomb()],
+    ids=len,
 )
 def test_a_damaged_file_fails_in_words(server, content):
     job = server.wait(server.upload("damaged.pdf", content)[1])
@@ -299,7 +366,12 @@ def test_metrics_count_in_the_format_of_prometheus(server):
     text = server.ask("/metrics")[2].decode()
     values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert int(values["adamerge_searches_total"]) >= 1
-    assert int(values['adamerge_search_seconds_bucket{le="+Inf"}']) == int(values["adamerge_searches_total"])
+    assert int(values['adamerge_search_seconds_bucket{le="+Inf"}']) == int(
+        values["adamerge_searches_total"]
+    )
     assert int(values["adamerge_pages"]) == server.json("/api/store")["pages"]
     assert int(values["adamerge_store_bytes"]) == server.json("/api/store")["bytes_in_all"]
-    assert any(key.startswith('adamerge_requests_total{route="search",method="GET",status="200"}') for key in values)
+    assert any(
+        key.startswith('adamerge_requests_total{route="search",method="GET",status="200"}')
+        for key in values
+    )

@@ -13,11 +13,28 @@ from schemathesis.specs.openapi.checks import (
 from server_store import make_store
 from serving import serving
 
-OPERATIONS = [("/api/search", "GET"), ("/api/pages/{id}", "GET"), ("/api/store", "GET"), ("/healthz", "GET")]
-OPERATIONS += [("/metrics", "GET"), ("/api/index", "GET"), ("/api/index", "POST"), ("/api/index/{job}", "GET")]
+OPERATIONS = [
+    ("/api/search", "GET"),
+    ("/api/pages/{id}", "GET"),
+    ("/api/store", "GET"),
+    ("/healthz", "GET"),
+]
+OPERATIONS += [
+    ("/metrics", "GET"),
+    ("/api/index", "GET"),
+    ("/api/index", "POST"),
+    ("/api/index/{job}", "GET"),
+]
 MEANT = [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
-NOT_MEANT = [(*OPERATIONS[i], GenerationMode.NEGATIVE) for i in (0, 1, 6)]  # those that can be asked for wrongly
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+NOT_MEANT = [
+    (*OPERATIONS[i], GenerationMode.NEGATIVE) for i in (0, 1, 6)
+]  # those that can be asked for wrongly
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
 
 
 @pytest.fixture(scope="module")
@@ -49,5 +66,7 @@ def test_every_request_is_answered_as_described(described, path, method, mode):
 
 
 def test_every_operation_is_tried(described):
-    found = {(path, method) for path, does in described.raw_schema["paths"].items() for method in does}
+    found = {
+        (path, method) for path, does in described.raw_schema["paths"].items() for method in does
+    }
     assert found == {(path, method.lower()) for path, method in OPERATIONS}

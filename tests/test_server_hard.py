@@ -33,7 +33,10 @@ def test_files_beyond_those_that_may_wait_are_refused_at_once(tmp_path):
 
 def test_inspections_beyond_those_that_may_wait_are_refused_and_pictures_become_small(tmp_path):
     with serving(make_store(tmp_path)) as server, ThreadPoolExecutor(60) as pool:
-        inspect, picture = server.page("inspect", "report.pdf#1"), server.page("picture", "report.pdf#1")
+        inspect, picture = (
+            server.page("inspect", "report.pdf#1"),
+            server.page("picture", "report.pdf#1"),
+        )
         assert server.ask(inspect)[0] == 200
         with stopped(workers(server)[0]):
             asked = [pool.submit(server.ask, inspect) for _ in range(60)]
@@ -46,7 +49,9 @@ def test_inspections_beyond_those_that_may_wait_are_refused_and_pictures_become_
         assert sum(one.result()[0] == 200 for one in asked) == 8
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name)
+@pytest.mark.parametrize(
+    "end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name
+)
 def test_what_was_taken_is_indexed_by_the_next_server(tmp_path, end):
     store = make_store(tmp_path)
     with serving(store) as server:
@@ -54,7 +59,10 @@ def test_what_was_taken_is_indexed_by_the_next_server(tmp_path, end):
         queued = server.upload("queued.pdf", pdf_of(tmp_path, "theta"))[1]
         while server.json(f"/api/index/{long['id']}")["done"] < 40:  # the first 32 are in the store
             time.sleep(0.01)
-        for pid in [server.process.pid, *(workers(server) if end == signal.SIGTERM else [])]:  # as systemd does
+        for pid in [
+            server.process.pid,
+            *(workers(server) if end == signal.SIGTERM else []),
+        ]:  # as systemd does
             os.kill(pid, end)
         server.process.wait(timeout=60)
     (tmp_path / "pages.store.uploads" / ".0123456789abcdef.part").write_bytes(b"%PDF-")
@@ -73,9 +81,16 @@ def test_who_hangs_up_while_sending_is_no_error_of_the_server(tmp_path):
         address = ("127.0.0.1", int(server.url.rsplit(":", 1)[1]))
         head = b"POST /api/index HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n"
         with socket.create_connection(address) as line:
-            line.sendall(head + b"Content-Type: multipart/form-data; boundary=line\r\n\r\n--line\r\n")
-        until, counted = time.monotonic() + 60, 'adamerge_requests_total{route="index",method="POST",status="400"} 1'
-        while counted not in (text := server.ask("/metrics")[2].decode()) and time.monotonic() < until:
+            line.sendall(
+                head + b"Content-Type: multipart/form-data; boundary=line\r\n\r\n--line\r\n"
+            )
+        until, counted = (
+            time.monotonic() + 60,
+            'adamerge_requests_total{route="index",method="POST",status="400"} 1',
+        )
+        while (
+            counted not in (text := server.ask("/metrics")[2].decode()) and time.monotonic() < until
+        ):
             time.sleep(0.05)
         assert counted in text
         assert 'status="500"' not in text
@@ -103,9 +118,15 @@ def test_a_worker_that_is_killed_fails_its_job_and_the_next_one_is_indexed(tmp_p
                 os.kill(pid, signal.SIGKILL)
             failed = server.wait(job)
             assert failed["state"] == "failed"
-            assert "its worker ended (signal 9), most likely because the file needs more memory" in failed["error"]
+            assert (
+                "its worker ended (signal 9), most likely because the file needs more memory"
+                in failed["error"]
+            )
             assert not list((tmp_path / "pages.store.uploads").iterdir())
-            assert server.wait(server.upload("next.pdf", pdf_of(tmp_path, "theta iota"))[1])["state"] == "done"
+            assert (
+                server.wait(server.upload("next.pdf", pdf_of(tmp_path, "theta iota"))[1])["state"]
+                == "done"
+            )
             searching.set()
             assert all(client.result() is None for client in clients)
         assert wrong == []
@@ -115,7 +136,9 @@ def test_a_worker_that_is_killed_fails_its_job_and_the_next_one_is_indexed(tmp_p
 
 def test_a_file_that_eats_memory_or_time_is_given_up_and_the_next_one_is_indexed(tmp_path):
     with serving(make_store(tmp_path), seconds=20, memory=1 << 30) as server:
-        eats_memory, eats_time = (server.upload("bomb.pdf", make())[1] for make in (memory_bomb, time_bomb))
+        eats_memory, eats_time = (
+            server.upload("bomb.pdf", make())[1] for make in (memory_bomb, time_bomb)
+        )
         good = server.upload("good.pdf", pdf_of(tmp_path, "theta iota"))[1]
         failed = server.wait(eats_memory)
         assert (failed["state"], "memory" in failed["error"]) == ("failed", True), failed

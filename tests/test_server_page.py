@@ -26,16 +26,23 @@ def visit(chromium, server):
 
     def open_page(path="/", width=1280, height=900, dark=False, **options):
         context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", **options
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            **options,
         )
         contexts.append(context)
         context.set_default_timeout(20_000)
         page = context.new_page()
         page.leaving, page.wrong = [], []
-        page.on("request", lambda r: r.url.startswith((server.url, "data:")) or page.leaving.append(r.url))
+        page.on(
+            "request",
+            lambda r: r.url.startswith((server.url, "data:")) or page.leaving.append(r.url),
+        )
         page.route(re.compile(f"^(?!{re.escape(server.url)}|data:)"), lambda route: route.abort())
         page.on("pageerror", lambda error: page.wrong.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and page.wrong.append(message.text))
+        page.on(
+            "console", lambda message: message.type == "error" and page.wrong.append(message.text)
+        )
         page.goto(server.url + path)
         return page
 
@@ -58,11 +65,16 @@ def test_a_person_types_a_query_and_opens_the_first_hit(visit):
     first.get_by_role("link", name="report.pdf").click()
     assert page.locator("h1").inner_text() == "report.pdf page 2 of 2"
     assert page.locator(".region rect").count() == 2
-    shown, picture = page.locator(".region rect").first.bounding_box(), page.locator("#figure").bounding_box()
+    shown, picture = (
+        page.locator(".region rect").first.bounding_box(),
+        page.locator("#figure").bounding_box(),
+    )
     assert shown["width"] > 5
     assert picture["x"] < shown["x"] < picture["x"] + picture["width"]
     page.locator("#figure img").evaluate(LOADED)
-    assert page.locator("#figure img").evaluate("img => img.naturalWidth") > 512  # drawn from the file
+    assert (
+        page.locator("#figure img").evaluate("img => img.naturalWidth") > 512
+    )  # drawn from the file
 
 
 def test_a_word_shows_its_region_alone(visit):
@@ -103,7 +115,9 @@ def test_a_filter_stays_on_the_way_to_a_page_and_back(visit):
 
 
 def test_what_becomes_of_a_file_is_said_once_and_nothing_else_moves(visit, server, tmp_path):
-    server.wait(server.upload("warm.pdf", write_pdf(tmp_path / "warm.pdf", ["rho"]).read_bytes())[1])
+    server.wait(
+        server.upload("warm.pdf", write_pdf(tmp_path / "warm.pdf", ["rho"]).read_bytes())[1]
+    )
     page = visit("/add")
     page.evaluate("""() => {
         [window.moved, window.said] = [0, []];
@@ -127,7 +141,9 @@ def test_what_becomes_of_a_file_is_said_once_and_nothing_else_moves(visit, serve
 
 def test_a_pdf_is_added_and_found(visit, tmp_path):
     page = visit("/add")
-    page.get_by_label("A PDF").set_input_files(write_pdf(tmp_path / "fresh.pdf", ["theta iota", "kappa mu"]))
+    page.get_by_label("A PDF").set_input_files(
+        write_pdf(tmp_path / "fresh.pdf", ["theta iota", "kappa mu"])
+    )
     page.get_by_role("button", name="Add to").click()
     job = page.locator(".job").filter(has_text="fresh.pdf")
     job.filter(has_text="2 added").wait_for()
@@ -137,7 +153,9 @@ def test_a_pdf_is_added_and_found(visit, tmp_path):
     page.get_by_role("button", name="Search").click()
     assert page.locator(".hit h3").first.inner_text() == "fresh.pdf"
     page.get_by_role("link", name="Add files").click()
-    page.get_by_label("A PDF").set_input_files({"name": "no.pdf", "mimeType": "application/pdf", "buffer": b"no"})
+    page.get_by_label("A PDF").set_input_files(
+        {"name": "no.pdf", "mimeType": "application/pdf", "buffer": b"no"}
+    )
     page.get_by_role("button", name="Add to").click()
     page.get_by_text("this is none of PDF").wait_for()
     page.wrong.clear()  # the browser writes down the refusal
@@ -169,8 +187,19 @@ def test_the_tab_key_reaches_everything_in_order(visit):
     reached = []
     for _ in range(10):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate("(at => at.id || at.textContent.trim())(document.activeElement)"))
-    wanted = ["Skip to content", f"adamerge {'pages.store'}", "Search", "Add files", "API", "theme", "q", "Search"]
+        reached.append(
+            page.evaluate("(at => at.id || at.textContent.trim())(document.activeElement)")
+        )
+    wanted = [
+        "Skip to content",
+        f"adamerge {'pages.store'}",
+        "Search",
+        "Add files",
+        "API",
+        "theme",
+        "q",
+        "Search",
+    ]
     assert reached == [*wanted, "Filter", page.locator(".hit h3").first.inner_text()]
     page.keyboard.press("Enter")
     page.wait_for_url("**/page/**")
@@ -178,7 +207,14 @@ def test_the_tab_key_reaches_everything_in_order(visit):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing(visit, dark):
-    paths = ["/", "/?q=delta+zeta&where=number+%3E+0", "/page/report.pdf%232?q=delta+zeta", "/add", "/docs", "/login"]
+    paths = [
+        "/",
+        "/?q=delta+zeta&where=number+%3E+0",
+        "/page/report.pdf%232?q=delta+zeta",
+        "/add",
+        "/docs",
+        "/login",
+    ]
     page = visit(dark=dark)
     for path in paths:
         page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/", 3)[2] + path)

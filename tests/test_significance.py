@@ -21,7 +21,12 @@ def two_encoders(tmp_path_factory):
     folder = tmp_path_factory.mktemp("two")
     rng = np.random.default_rng(0)
     for encoder in ("e", "f"):
-        for method in ("adamerge:k=0,c_min=0.7", "adamerge:k=0,c_min=0.8", "ptm:k=0,m=2", "ptm:k=0,m=4"):
+        for method in (
+            "adamerge:k=0,c_min=0.7",
+            "adamerge:k=0,c_min=0.8",
+            "ptm:k=0,m=2",
+            "ptm:k=0,m=4",
+        ):
             values = rng.integers(0, 5, 60) / 4 + (method == "ptm:k=0,m=4") * -0.2
             byhand.cell(folder, method, 200, values.tolist(), encoder=encoder)
     return points.load(folder)
@@ -40,10 +45,14 @@ def test_the_significance_table_is_scipys_with_holms_correction(two_encoders):
         for one in some:
             ours = two_encoders.values(encoder, f"adamerge:k=0,c_min={one['c_min']}")
             theirs = two_encoders.values(encoder, f"ptm:k=0,m={one['m']}")
-            assert one["p"] == pytest.approx(stats.wilcoxon(ours, theirs, zero_method="wilcox").pvalue)
+            assert one["p"] == pytest.approx(
+                stats.wilcoxon(ours, theirs, zero_method="wilcox").pvalue
+            )
             assert one["difference"] == pytest.approx(float((ours - theirs).mean()))
             assert one["low"] < one["difference"] < one["high"]
-        assert [one["p corrected"] for one in some] == pytest.approx(holm([one["p"] for one in some]))
+        assert [one["p corrected"] for one in some] == pytest.approx(
+            holm([one["p"] for one in some])
+        )
     pooled = row(made, encoder="pooled", c_min="0.7", m="4")
     ours, theirs = (
         np.concatenate([two_encoders.values(e, m) for e in ("e", "f")])
@@ -53,11 +62,16 @@ def test_the_significance_table_is_scipys_with_holms_correction(two_encoders):
     assert pooled["p"] == pytest.approx(stats.wilcoxon(ours, theirs).pvalue)
     assert 'zero_method="wilcox"' in made.note
     assert "the same query asked of each encoder counts as another one" in made.note
-    assert "counts as another" not in significance.significance(two_encoders_but_one(two_encoders)).note
+    assert (
+        "counts as another"
+        not in significance.significance(two_encoders_but_one(two_encoders)).note
+    )
 
 
 def two_encoders_but_one(results):
-    return points.Results(results.datasets, {key: some for key, some in results.cells.items() if key[0] == "e"}, {})
+    return points.Results(
+        results.datasets, {key: some for key, some in results.cells.items() if key[0] == "e"}, {}
+    )
 
 
 def test_every_control_stands_beside_its_method(results):
@@ -83,7 +97,9 @@ def test_a_floor_alone_makes_a_method_controlled(tmp_path):
     byhand.both(tmp_path, "adamerge:k=none,c_min=0.5,unit=true", 300, 0.8, 0.6)
     byhand.both(tmp_path, "adamerge:k=none,c_min=0.5,cut=floor,unit=true", 290, 0.8, 0.6)
     made = significance.controls(points.load(tmp_path))
-    assert row(made, control="adamerge:k=none,c_min=0.5,cut=floor,unit=true")["method M"].endswith("0.5,unit=true")
+    assert row(made, control="adamerge:k=none,c_min=0.5,cut=floor,unit=true")["method M"].endswith(
+        "0.5,unit=true"
+    )
     assert "over the 10 pairs" in made.note
 
 
@@ -91,7 +107,9 @@ def test_rows_that_are_not_shown_count_in_the_correction(two_encoders, results):
     every = significance.significance(two_encoders)
     some = significance.significance(two_encoders, ["0.0"])
     assert some == every
-    assert significance.controls(results, ["adamerge:c_min=.7,k=0"]) == significance.controls(results)
+    assert significance.controls(results, ["adamerge:c_min=.7,k=0"]) == significance.controls(
+        results
+    )
     one = significance.significance(two_encoders, methods=["adamerge:k=0", "ptm:k=0,m=4"])
     assert row(one, encoder="e")["p corrected"] == row(one, encoder="e")["p"]
     assert row(every, encoder="e", c_min="0.7", m="4")["p corrected"] > row(one, encoder="e")["p"]
@@ -104,7 +122,8 @@ def test_any_method_is_tested_against_any_other(two_encoders):
     for encoder in ("e", "f"):
         mine = [i for i, name in enumerate(made["encoder"]) if name == encoder]
         p = [
-            stats.wilcoxon(*(two_encoders.values(encoder, m) for m in (asked[0], other))).pvalue for other in asked[1:]
+            stats.wilcoxon(*(two_encoders.values(encoder, m) for m in (asked[0], other))).pvalue
+            for other in asked[1:]
         ]
         assert [made["p"][i] for i in mine] == pytest.approx(p)
         assert [made["p corrected"][i] for i in mine] == pytest.approx(holm(p))

@@ -32,7 +32,9 @@ def test_the_interval_holds_the_mean_and_is_the_same_every_time():
     assert low < (ours - theirs).mean() < high
     assert (low, high) == bootstrap(ours - theirs)
     assert (low, high) != bootstrap(ours - theirs, seed=1)
-    oracle = stats.bootstrap((ours - theirs,), np.mean, method="percentile", rng=np.random.default_rng(0))
+    oracle = stats.bootstrap(
+        (ours - theirs,), np.mean, method="percentile", rng=np.random.default_rng(0)
+    )
     np.testing.assert_allclose((low, high), oracle.confidence_interval, atol=0.01)
 
 

@@ -42,12 +42,20 @@ def test_what_goes_in_comes_out(store):
     same(entry.page, page)
     np.testing.assert_allclose(entry.page.extra, page.extra, atol=2e-3)
     np.testing.assert_allclose(entry.page.boxes, page.boxes, atol=1e-3)
-    assert (entry.source, entry.number, entry.pages, entry.root, entry.hash) == ("a.pdf", 7, 9, "/folder", "0123")
+    assert (entry.source, entry.number, entry.pages, entry.root, entry.hash) == (
+        "a.pdf",
+        7,
+        9,
+        "/folder",
+        "0123",
+    )
     assert [w.text for w in entry.words] == ["clock", "ünï"]
     np.testing.assert_allclose([w.box for w in entry.words], [w.box for w in words], atol=1e-3)
     assert entry.thumbnail == b"\x00picture"
     assert entry.metadata == labels
-    assert {name: type(value) for name, value in entry.metadata.items()} == {k: type(v) for k, v in labels.items()}
+    assert {name: type(value) for name, value in entry.metadata.items()} == {
+        k: type(v) for k, v in labels.items()
+    }
 
 
 @pytest.mark.parametrize("method", ["adamerge:k=none", "identity", "adamerge:k=none,c_min=0.99"])
@@ -64,7 +72,9 @@ def test_ragged_pages_are_ranked_as_a_plain_loop_ranks_them(store):
         found = store.search(query, k=10)
         wanted = expected(query, stored(store))[:10]
         assert [hit.id for hit in found] == [id for id, _ in wanted]
-        np.testing.assert_allclose([hit.score for hit in found], [score for _, score in wanted], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            [hit.score for hit in found], [score for _, score in wanted], rtol=1e-5, atol=1e-5
+        )
         assert (found.how, found.candidates, found.pages) == ("exact", 50, 50)
 
 
@@ -86,7 +96,10 @@ def test_many_queries_find_what_each_finds_alone(store):
 
 
 def test_scores_may_be_negative_and_k_may_exceed_the_pages(store):
-    store.add(am.compress(am.MultiVector(np.full((2, D), 1.0 + i), id=f"p{i}"), method="identity") for i in range(3))
+    store.add(
+        am.compress(am.MultiVector(np.full((2, D), 1.0 + i), id=f"p{i}"), method="identity")
+        for i in range(3)
+    )
     found = store.search(-np.ones((2, D)), k=np.int64(9))
     assert [hit.score for hit in found] == [-2 * D, -4 * D, -6 * D]
 
@@ -94,7 +107,10 @@ def test_scores_may_be_negative_and_k_may_exceed_the_pages(store):
 def test_matches_say_where_and_sum_to_the_score(store):
     vectors = np.eye(D)[:4]
     boxes = [[0, 0, 0.5, 0.5], [0.5, 0, 1, 0.5], [0, 0.5, 0.5, 1], [0.5, 0.5, 1, 1]]
-    words = [Word(text, (x, y, x + 0.1, y + 0.1)) for text, x, y in (("a", 0.1, 0.1), ("b", 0.7, 0.1), ("c", 0.1, 0.8))]
+    words = [
+        Word(text, (x, y, x + 0.1, y + 0.1))
+        for text, x, y in (("a", 0.1, 0.1), ("b", 0.7, 0.1), ("c", 0.1, 0.8))
+    ]
     page = am.compress(am.MultiVector(vectors, boxes=boxes, id="p"), method="identity")
     store.add(am.Entry(page, words=tuple(words)))
     query = np.array([0.9 * vectors[1], 0.5 * vectors[2], 0.1 * vectors[3]])
@@ -124,7 +140,9 @@ def test_adding_a_page_again_replaces_it_also_with_another_number_of_vectors(sto
     assert len(store) == 6
     assert len(store.get(["p3"])[0].page) == 12
     query = a_query()
-    assert [hit.id for hit in store.search(query)] == [id for id, _ in expected(query, stored(store))]
+    assert [hit.id for hit in store.search(query)] == [
+        id for id, _ in expected(query, stored(store))
+    ]
 
 
 def test_deleted_pages_are_not_found(store):
@@ -142,7 +160,9 @@ def test_deleted_pages_are_not_found(store):
 
 def test_a_mixture_is_refused_in_words(opened, store):
     store.add(a_page(0))
-    with pytest.raises(Mismatch, match=r"compressed by identity, the pages of the store by sem-cluster:m=2"):
+    with pytest.raises(
+        Mismatch, match=r"compressed by identity, the pages of the store by sem-cluster:m=2"
+    ):
         store.add(a_page(1, method="identity"))
     wide = am.compress(np.ones((4, D + 1)) * np.arange(1, 5)[:, None], method="sem-cluster:m=2")
     with pytest.raises(Mismatch, match="9 dimensions, the store 8"):
@@ -169,7 +189,10 @@ def test_a_mixture_is_refused_in_words(opened, store):
 def test_what_no_search_could_find_is_refused_before_the_write(store, vectors, words):
     store.add(a_page(0))
     bad = am.Compressed(
-        vectors.astype(np.float32), np.zeros(len(vectors), np.int32), method="sem-cluster:m=2", id="bad"
+        vectors.astype(np.float32),
+        np.zeros(len(vectors), np.int32),
+        method="sem-cluster:m=2",
+        id="bad",
     )
     with pytest.raises(BadInput, match=words):
         store.add([a_page(1), bad])
@@ -184,7 +207,16 @@ def test_a_page_without_an_id_or_an_id_twice_is_refused(store):
 
 
 def test_any_text_can_be_an_id(store):
-    ids = ["a'b", 'c"d', "日本語.pdf#1", "x" * 300, "%_; DROP TABLE pages", "line\nbreak", "🙂", "\\"]
+    ids = [
+        "a'b",
+        'c"d',
+        "日本語.pdf#1",
+        "x" * 300,
+        "%_; DROP TABLE pages",
+        "line\nbreak",
+        "🙂",
+        "\\",
+    ]
     pages = [a_page(i) for i in range(len(ids))]
     store.add(
         am.Entry(am.Compressed(p.vectors, p.groups, method=p.method, id=id), source=id)
@@ -222,8 +254,13 @@ def test_text_needs_an_encoder_that_the_store_knows_or_is_given(opened):
         with pytest.raises(BadInput, match="does not know which encoder"):
             store.search("abc")
     with opened(encoder=Letters()) as store:
-        by_text, by_vectors = store.search("abc"), store.search(Letters().encode_queries(["abc"])[0])
-        assert [(hit.id, hit.score) for hit in by_text] == [(hit.id, hit.score) for hit in by_vectors]
+        by_text, by_vectors = (
+            store.search("abc"),
+            store.search(Letters().encode_queries(["abc"])[0]),
+        )
+        assert [(hit.id, hit.score) for hit in by_text] == [
+            (hit.id, hit.score) for hit in by_vectors
+        ]
 
 
 def test_a_query_of_another_width_is_refused(store):
@@ -293,7 +330,9 @@ def test_ten_thousand_pages_are_searched_whole(store):
     store.add(am.Compressed(v, groups, method="identity", id=f"p{i}") for i, v in enumerate(matrix))
     assert len(store) == 10_000
     query = a_query(q=3)
-    scores = np.einsum("qd,pvd->pqv", query, matrix.astype(np.float16).astype(np.float32)).max(2).sum(1)
+    scores = (
+        np.einsum("qd,pvd->pqv", query, matrix.astype(np.float16).astype(np.float32)).max(2).sum(1)
+    )
     found = store.search(query, k=10)
     assert [hit.id for hit in found] == [f"p{i}" for i in np.argsort(-scores)[:10]]
     assert found.how == "exact"

@@ -40,7 +40,11 @@ def test_an_endless_stream_is_read_only_as_far_as_needed():
 
 
 def test_an_error_names_its_page_and_comes_after_the_pages_before_it():
-    pages = [random_page(9, id="good"), am.MultiVector(np.eye(4), id="bare"), random_page(9, id="after")]
+    pages = [
+        random_page(9, id="good"),
+        am.MultiVector(np.eye(4), id="bare"),
+        random_page(9, id="after"),
+    ]
     stream = am.compress_pages(pages, "adamerge", workers=2)
     assert next(stream).id == "good"
     with pytest.raises(BadInput, match=r"page 'bare': pruning at k=-0\.25 needs the attention"):
@@ -119,7 +123,9 @@ page = am.MultiVector(np.random.default_rng(0).normal(size=(400, 64)), np.ones(4
 print("ready", flush=True)
 for _ in am.compress_pages(itertools.repeat(page), "sem-cluster", workers=2): pass
 """
-    run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert run.stdout.readline() == "ready\n"
     time.sleep(0.3)
     os.kill(run.pid, signal.SIGINT)

@@ -16,7 +16,16 @@ from cli import run as cli
 import adamerge as am
 from adamerge.compress.names import METHODS
 from adamerge.errors import BadFile, BadInput, UnknownName
-from adamerge.evaluate import compare, figures, frontier, points, report, significance, table, tables
+from adamerge.evaluate import (
+    compare,
+    figures,
+    frontier,
+    points,
+    report,
+    significance,
+    table,
+    tables,
+)
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,17 +44,24 @@ def test_both_readings_of_the_envelope_by_hand(results):
     made = frontier.frontier(results)
     shared = row(made, series="ptm", envelope="shared")
     # (0.8 + 0.4) / 2 at 50 %, (0.6 + 0.5) / 2 at 75 %, 0.5 at 82 %
-    assert (shared["50%"], shared["75%"], shared["80%"], shared["85%"]) == pytest.approx((0.6, 0.55, 0.5, None))
+    assert (shared["50%"], shared["75%"], shared["80%"], shared["85%"]) == pytest.approx(
+        (0.6, 0.55, 0.5, None)
+    )
     own = row(made, series="ptm", envelope="per dataset")
     # at 50 % dataset a takes m=2 (0.8), b takes m=4 or 6 (0.5)
     assert (own["50%"], own["75%"], own["80%"]) == pytest.approx((0.65, 0.55, 0.5))
     assert row(made, series="identity", envelope="shared")["0%"] == pytest.approx(0.8)
-    assert {"sem-cluster", "sem-cluster:unit=true", "docpruner", "adamerge:c_min=0.7"} <= set(made["series"])
+    assert {"sem-cluster", "sem-cluster:unit=true", "docpruner", "adamerge:c_min=0.7"} <= set(
+        made["series"]
+    )
     assert not any("raw" in name or "floor" in name or "attn" in name for name in made["series"])
 
 
 def test_an_envelope_has_only_points_that_no_other_beats():
-    assert frontier.envelope([(0.5, 0.6), (0.4, 0.5), (0.7, 0.4), (0.7, 0.3)]) == [(0.5, 0.6), (0.7, 0.4)]
+    assert frontier.envelope([(0.5, 0.6), (0.4, 0.5), (0.7, 0.4), (0.7, 0.3)]) == [
+        (0.5, 0.6),
+        (0.7, 0.4),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +89,9 @@ def test_the_ablation_is_made_at_the_size_of_the_cliff(results):
     assert made["gain"] == pytest.approx([0, 0.25, 0.2, 0.3])
     assert made["compression"] == pytest.approx([0.82, 0.8, 0.8, 0.8])
     assert tables.ablation(results, c_min="0.70") == made
-    with pytest.raises(BadInput, match=r"no adamerge at c_min '0\.8' in these results; there is 0\.7"):
+    with pytest.raises(
+        BadInput, match=r"no adamerge at c_min '0\.8' in these results; there is 0\.7"
+    ):
         tables.ablation(results, c_min="0.8")
 
 
@@ -82,8 +100,13 @@ def test_theta_stands_beside_that_of_structureless_pages(results):
     a = row(made, dataset="a")
     assert (a["pages cut"], a["median"], a["compression"]) == pytest.approx((1, 0.85, 0.8))
     assert a["sd"] == pytest.approx(np.std([0.8] * 5 + [0.9] * 5, ddof=1))
-    assert (a["Gaussian pages cut"], a["Gaussian median"], a["Gaussian sd"]) == pytest.approx((0.4, 0.75, 0))
-    assert (row(made, dataset="all")["pages"], row(made, dataset="all")["Gaussian compression"]) == (20, 0.5)
+    assert (a["Gaussian pages cut"], a["Gaussian median"], a["Gaussian sd"]) == pytest.approx(
+        (0.4, 0.75, 0)
+    )
+    assert (
+        row(made, dataset="all")["pages"],
+        row(made, dataset="all")["Gaussian compression"],
+    ) == (20, 0.5)
 
 
 def test_the_efficiency_table_has_bytes_and_time(results):
@@ -106,7 +129,11 @@ def test_a_table_is_written_in_three_formats(folder):
     assert r"no & fixed & mean & ptm:k=0,m=6 & 82.0\% & 0.5000 & +0.0000 \\" in latex
     assert r"\toprule" in latex
     assert r"c\_min" in latex
-    rows = list(csv.DictReader(io.StringIO(cli("evaluate", "table", "ablation", folder, "--format", "csv").stdout)))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(cli("evaluate", "table", "ablation", folder, "--format", "csv").stdout)
+        )
+    )
     assert [float(r["gain"]) for r in rows] == pytest.approx([0, 0.25, 0.2, 0.3])
 
 
@@ -162,7 +189,9 @@ def test_a_method_without_a_cell_for_every_dataset_is_left_out_and_told(folder, 
     byhand.cell(tmp_path, "identity:new=1", 500, 0.5)
     done = cli("evaluate", "table", "frontier", tmp_path)
     assert "left out: 1 methods without a cell for every dataset" in done.stderr
-    with pytest.raises(BadFile, match="holds no result files: make some with adamerge evaluate run"):
+    with pytest.raises(
+        BadFile, match="holds no result files: make some with adamerge evaluate run"
+    ):
         points.load(tmp_path / "datasets")
     with pytest.raises(BadFile, match=r"holds no result files: .*books does"):
         points.load(ROOT / "results")
@@ -173,37 +202,79 @@ def test_a_method_without_a_cell_for_every_dataset_is_left_out_and_told(folder, 
 def test_figures_bear_the_names_of_their_curves(results, folder, tmp_path):
     svg = figures.render(figures.frontier(results), "svg").decode()
     said = re.findall(r">([^<>]+)</text>", svg)
-    assert {"identity", "docpruner", "sem-cluster", "ptm", "adamerge c_min=0.7", "compression"} <= set(said)
+    assert {
+        "identity",
+        "docpruner",
+        "sem-cluster",
+        "ptm",
+        "adamerge c_min=0.7",
+        "compression",
+    } <= set(said)
     assert {"e: one configuration for all", "e: one per dataset"} <= set(said)
     assert figures.render(figures.frontier(results), "svg").decode() == svg
-    assert "sem-cluster unit" in figures.render(figures.frontier(results, unit=True), "svg").decode()
+    assert (
+        "sem-cluster unit" in figures.render(figures.frontier(results, unit=True), "svg").decode()
+    )
     cliff = figures.render(figures.cliff(results), "svg").decode()
-    assert {"a", "b", "all", "page", "Gaussian", "c_min", "80%", "50%"} <= set(re.findall(r">([^<>]+)</text>", cliff))
+    assert {"a", "b", "all", "page", "Gaussian", "c_min", "80%", "50%"} <= set(
+        re.findall(r">([^<>]+)</text>", cliff)
+    )
     assert cli("evaluate", "figure", "cliff", folder, "-o", tmp_path / "c.png").returncode == 0
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    assert "written as .svg or .png, not as c.gif" in cli("evaluate", "figure", "cliff", folder, "-o", "c.gif").stderr
+    assert (
+        "written as .svg or .png, not as c.gif"
+        in cli("evaluate", "figure", "cliff", folder, "-o", "c.gif").stderr
+    )
 
 
 def test_the_report_is_one_page_that_needs_nothing_else(folder, tmp_path):
-    done = cli("evaluate", "report", folder, "-o", tmp_path / "r.html", "--parts", tmp_path / "parts")
+    done = cli(
+        "evaluate", "report", folder, "-o", tmp_path / "r.html", "--parts", tmp_path / "parts"
+    )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "r.html").read_text()
     assert not re.search(r"(src|href)=\"(?!#)", page)
     assert "<script" not in page
     assert "@import" not in page
-    for name in [*tables.TABLES, "datasets", "compare", "manifest", "figure-frontier", "figure-cliff"]:
+    for name in [
+        *tables.TABLES,
+        "datasets",
+        "compare",
+        "manifest",
+        "figure-frontier",
+        "figure-cliff",
+    ]:
         assert f'id="{name}"' in page
     assert "adamerge 0.1.0, encoder r1" in page
     parts = {path.name for path in (tmp_path / "parts").iterdir()}
-    assert {"ablation.md", "ablation.tex", "ablation.csv", "frontier.svg", "frontier.png", "cliff.svg"} <= parts
-    assert set(done.stdout.split()) == {str(p) for p in (tmp_path / "parts").iterdir()} | {str(tmp_path / "r.html")}
+    assert {
+        "ablation.md",
+        "ablation.tex",
+        "ablation.csv",
+        "frontier.svg",
+        "frontier.png",
+        "cliff.svg",
+    } <= parts
+    assert set(done.stdout.split()) == {str(p) for p in (tmp_path / "parts").iterdir()} | {
+        str(tmp_path / "r.html")
+    }
 
 
 @pytest.mark.parametrize("measure", ["MRR", "nDCG@5"])
 def test_a_report_needs_no_more_than_there_is(tmp_path, measure):
     byhand.make(tmp_path / "results")
-    byhand.both(tmp_path / "results", "gaussian(adamerge:k=1,c_min=0.7)", 500, (), (), theta=[0.75] * 10, ms=None)
-    done = cli("evaluate", "report", tmp_path / "results", "--measure", measure, "-o", tmp_path / "r.html")
+    byhand.both(
+        tmp_path / "results",
+        "gaussian(adamerge:k=1,c_min=0.7)",
+        500,
+        (),
+        (),
+        theta=[0.75] * 10,
+        ms=None,
+    )
+    done = cli(
+        "evaluate", "report", tmp_path / "results", "--measure", measure, "-o", tmp_path / "r.html"
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -223,7 +294,11 @@ def test_latex_has_its_own_less_than():
 
 
 def test_curves_are_drawn_as_the_steps_that_they_are_defined_as(results):
-    (line,) = (line for line in figures.frontier(results).axes[0].lines if line.get_color() == figures.COLOURS["ptm"])
+    (line,) = (
+        line
+        for line in figures.frontier(results).axes[0].lines
+        if line.get_color() == figures.COLOURS["ptm"]
+    )
     assert line.get_drawstyle() == "steps-pre"
     np.testing.assert_allclose(line.get_xydata(), [(0, 0.6), (0.5, 0.6), (0.75, 0.55), (0.82, 0.5)])
 
@@ -234,7 +309,10 @@ def test_other_data_is_not_comparable_and_says_so(results):
     assert len(made.rows) == len(compare.published()[0]) > 40
     assert all(verdict.startswith("not comparable") for verdict in made["verdict"])
     cut = row(made, what="ablation: cliff over fixed cut, plain mean")
-    assert (cut["here"], cut["verdict"]) == (pytest.approx(0.2), "not comparable: other data; same sign")
+    assert (cut["here"], cut["verdict"]) == (
+        pytest.approx(0.2),
+        "not comparable: other data; same sign",
+    )
 
 
 def test_the_papers_data_is_held_against_the_drift(tmp_path):
@@ -242,8 +320,14 @@ def test_the_papers_data_is_held_against_the_drift(tmp_path):
     for dataset, value in [("VidoreDocVQARetrieval", 0.65), ("VidoreArxivQARetrieval", 0.70)]:
         byhand.cell(tmp_path, "identity", 1000, value, encoder=encoder, dataset=dataset)
     made = compare.compare(points.load(tmp_path))
-    assert row(made, what="identity, VidoreDocVQARetrieval", encoder=encoder)["verdict"] == "within drift"
-    assert row(made, what="identity, VidoreArxivQARetrieval", encoder=encoder)["verdict"] == "outside drift"
+    assert (
+        row(made, what="identity, VidoreDocVQARetrieval", encoder=encoder)["verdict"]
+        == "within drift"
+    )
+    assert (
+        row(made, what="identity, VidoreArxivQARetrieval", encoder=encoder)["verdict"]
+        == "outside drift"
+    )
     other = row(made, what="identity, VidoreInfoVQARetrieval", encoder=encoder)
     assert other["verdict"] == "not comparable: no results of this encoder on these datasets"
 
@@ -256,8 +340,12 @@ def test_a_method_in_ten_lines_is_in_every_table_and_figure(tmp_path):
         step: int = 2
 
         def __call__(self, page):
-            groups = np.where(np.arange(len(page)) % self.step, -1, np.arange(len(page)) // self.step).astype(np.int32)
-            return am.Compressed(page.vectors[:: self.step], groups, page.extra, method=str(self), id=page.id)
+            groups = np.where(
+                np.arange(len(page)) % self.step, -1, np.arange(len(page)) // self.step
+            ).astype(np.int32)
+            return am.Compressed(
+                page.vectors[:: self.step], groups, page.extra, method=str(self), id=page.id
+            )
 
     name = str(Halves(3))
     del METHODS["halves"]  # tables know it by its files alone
@@ -286,7 +374,9 @@ def test_unit_length_is_a_gain_whichever_way_a_method_has_it_by_default(tmp_path
     byhand.both(tmp_path, "halves:sequence=raw", 500, 0.6, 0.6)
     results = points.load(tmp_path)
     assert row(tables.unit(results), method="halves")["mean gain"] == pytest.approx(0.1)
-    assert row(tables.sequence(results), method="halves", sequence="default")["nDCG@5"] == pytest.approx(0.8)
+    assert row(tables.sequence(results), method="halves", sequence="default")[
+        "nDCG@5"
+    ] == pytest.approx(0.8)
     every = frontier.series(results, "e")
     named = {one.name: one.methods for one in every}
     assert (named["halves"], named["halves:unit=true"]) == (("halves:unit=false",), ("halves",))

@@ -16,7 +16,9 @@ def asked_at_once(questions, answer, threads=1):
     async def main():
         free = anyio.CapacityLimiter(threads)
         together = Together(answer, lambda work: run_sync(work, limiter=free))
-        return await asyncio.gather(*(together.ask(question) for question in questions), return_exceptions=True)
+        return await asyncio.gather(
+            *(together.ask(question) for question in questions), return_exceptions=True
+        )
 
     return asyncio.run(main())
 
@@ -30,7 +32,9 @@ def test_a_lone_question_is_answered_alone():
 @pytest.mark.parametrize("threads", [1, 4])
 def test_each_gets_its_own_answer_and_few_calls_answer_many(threads):
     calls = []
-    found = asked_at_once(range(100), lambda many: calls.append(len(many)) or [2 * one for one in many], threads)
+    found = asked_at_once(
+        range(100), lambda many: calls.append(len(many)) or [2 * one for one in many], threads
+    )
     assert found == [2 * one for one in range(100)]
     assert sum(calls) == 100
     assert max(calls) <= MOST

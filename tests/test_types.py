@@ -14,7 +14,9 @@ def test_arrays_of_numbers_come_in_as_float32(dtype):
     assert len(page) == 2
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
+@pytest.mark.parametrize(
+    "dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64]
+)
 def test_torch_tensors_come_in_as_float32(dtype):
     vectors = torch.tensor([[1, 2], [3, 4]], dtype=dtype)
     page = am.MultiVector(vectors, torch.tensor([1, 2], dtype=dtype))
@@ -23,7 +25,9 @@ def test_torch_tensors_come_in_as_float32(dtype):
 
 
 def test_a_tensor_with_a_gradient_comes_in():
-    assert am.MultiVector(torch.ones(2, 3, requires_grad=True) * 2).vectors.tolist() == [[2.0] * 3] * 2
+    assert (
+        am.MultiVector(torch.ones(2, 3, requires_grad=True) * 2).vectors.tolist() == [[2.0] * 3] * 2
+    )
 
 
 def test_lists_and_strided_arrays_come_in():
@@ -53,14 +57,30 @@ def test_a_page_carries_its_grid_boxes_and_id_through_compression():
 
 NAN, INF = float("nan"), float("inf")
 BAD = {
-    "nan": ({"vectors": [[1, NAN]]}, BadInput, "vectors must be finite: nan at [0, 1] of shape (1, 2)"),
+    "nan": (
+        {"vectors": [[1, NAN]]},
+        BadInput,
+        "vectors must be finite: nan at [0, 1] of shape (1, 2)",
+    ),
     "inf": ({"vectors": [[1, 2], [-INF, 0]]}, BadInput, "vectors must be finite: -inf at [1, 0]"),
-    "beyond float32": ({"vectors": [[1e300, 1]]}, BadInput, "vectors must be finite: inf at [0, 0]"),
+    "beyond float32": (
+        {"vectors": [[1e300, 1]]},
+        BadInput,
+        "vectors must be finite: inf at [0, 0]",
+    ),
     "rank 1": ({"vectors": [1, 2]}, BadShape, "vectors must have shape (n, d), got (2,)"),
     "rank 3": ({"vectors": np.ones((2, 2, 2))}, BadShape, "got (2, 2, 2)"),
-    "no patches": ({"vectors": np.ones((0, 8))}, BadShape, "at least one vector of one dimension, got shape (0, 8)"),
+    "no patches": (
+        {"vectors": np.ones((0, 8))},
+        BadShape,
+        "at least one vector of one dimension, got shape (0, 8)",
+    ),
     "no dimensions": ({"vectors": np.ones((3, 0))}, BadShape, "got shape (3, 0)"),
-    "a row of zeros": ({"vectors": [[1, 0], [0, 0]]}, BadInput, "row 1 of vectors (2, 2) is all zeros"),
+    "a row of zeros": (
+        {"vectors": [[1, 0], [0, 0]]},
+        BadInput,
+        "row 1 of vectors (2, 2) is all zeros",
+    ),
     "ragged": ({"vectors": [[1, 2], [3]]}, BadShape, "vectors must be one array of numbers"),
     "text": ({"vectors": [["a", "b"]]}, BadDtype, "vectors must hold real numbers"),
     "objects": ({"vectors": np.array([[object()]])}, BadDtype, "got dtype object"),
@@ -68,17 +88,37 @@ BAD = {
     "complex": ({"vectors": [[1j]]}, BadDtype, "got dtype complex128"),
     "bool": ({"vectors": [[True]]}, BadDtype, "got dtype bool"),
     "quantised": ({"vectors": np.ones((2, 2), np.int8)}, BadDtype, "undo the quantisation first"),
-    "sparse": ({"vectors": torch.eye(2).to_sparse()}, BadShape, "vectors must be one array of numbers"),
+    "sparse": (
+        {"vectors": torch.eye(2).to_sparse()},
+        BadShape,
+        "vectors must be one array of numbers",
+    ),
     "short attention": ({"attention": [1, 2]}, BadShape, "3 patches, attention of shape (2,)"),
-    "attention of rank 2": ({"attention": np.ones((3, 1))}, BadShape, "attention must have shape (n,), got (3, 1)"),
-    "negative attention": ({"attention": [1, -2, 3]}, BadInput, "attention must not be negative: -2.0 at [1]"),
+    "attention of rank 2": (
+        {"attention": np.ones((3, 1))},
+        BadShape,
+        "attention must have shape (n,), got (3, 1)",
+    ),
+    "negative attention": (
+        {"attention": [1, -2, 3]},
+        BadInput,
+        "attention must not be negative: -2.0 at [1]",
+    ),
     "nan attention": ({"attention": [1, NAN, 3]}, BadInput, "attention must be finite: nan at [1]"),
-    "narrow extra": ({"extra": np.ones((2, 2))}, BadShape, "extra must be as wide as vectors: (2, 2) beside (3, 3)"),
+    "narrow extra": (
+        {"extra": np.ones((2, 2))},
+        BadShape,
+        "extra must be as wide as vectors: (2, 2) beside (3, 3)",
+    ),
     "inf extra": ({"extra": [[1, 2, INF]]}, BadInput, "extra must be finite"),
     "small grid": ({"grid": (1, 2)}, BadShape, "one cell per patch: 3 patches, grid (1, 2)"),
     "negative grid": ({"grid": (-1, -3)}, BadShape, "3 patches, grid (-1, -3)"),
     "long grid": ({"grid": (1, 3, 1)}, BadShape, "grid must be (rows, columns)"),
-    "few boxes": ({"boxes": np.ones((2, 4))}, BadShape, "boxes must have shape (3, 4), one per patch, got (2, 4)"),
+    "few boxes": (
+        {"boxes": np.ones((2, 4))},
+        BadShape,
+        "boxes must have shape (3, 4), one per patch, got (2, 4)",
+    ),
 }
 
 
@@ -97,5 +137,7 @@ def test_compress_takes_attention_once():
 
 
 def test_compress_wants_a_method():
-    with pytest.raises(BadInput, match="a method is a name or something that takes a page, got int"):
+    with pytest.raises(
+        BadInput, match="a method is a name or something that takes a page, got int"
+    ):
         am.compress(np.eye(3), np.ones(3), 7)

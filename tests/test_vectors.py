@@ -42,11 +42,17 @@ def small_shards(monkeypatch):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(1, 12), max_size=12), st.sampled_from(["float16", "float32"]), st.integers(0, 12))
+@given(
+    st.lists(st.integers(1, 12), max_size=12),
+    st.sampled_from(["float16", "float32"]),
+    st.integers(0, 12),
+)
 def test_pages_come_back_as_they_were_written(tmp_path_factory, sizes, dtype, start):
     folder = tmp_path_factory.mktemp("folder") / "v"
     pages = [full_page(n, f"página #{i}") for i, n in enumerate(sizes)]
-    assert am.write_vectors(folder, pages, dtype=dtype, encoder={"name": "test", "revision": "abc"}) == len(pages)
+    assert am.write_vectors(
+        folder, pages, dtype=dtype, encoder={"name": "test", "revision": "abc"}
+    ) == len(pages)
     back = list(am.read_vectors(folder, start))
     assert len(back) == len(pages[start:])
     for got, want in zip(back, pages[start:], strict=True):
@@ -59,7 +65,9 @@ def test_pages_come_back_as_they_were_written(tmp_path_factory, sizes, dtype, st
 
 def test_compressed_pages_come_back_as_they_were_written(tmp_path, small_shards, method):
     pages = [full_page(n, f"p{n}") for n in (40, 7, 1, 23)] + [random_page(5, 8, id="no extra")]
-    pages[-1] = am.MultiVector(pages[-1].vectors, pages[-1].attention, boxes=np.ones((5, 4)), id="no extra")
+    pages[-1] = am.MultiVector(
+        pages[-1].vectors, pages[-1].attention, boxes=np.ones((5, 4)), id="no extra"
+    )
     with Writer(tmp_path / "v", dtype="float32", method=str(method)) as out:
         for small in am.compress_pages(pages, method):
             out.add(small)
@@ -68,7 +76,8 @@ def test_compressed_pages_come_back_as_they_were_written(tmp_path, small_shards,
         want = method(page)
         assert_same(got, want, ("vectors", "groups", "extra", "method", "grid", "boxes", "id"))
         np.testing.assert_equal(
-            (got.cut.merges, got.cut.theta, got.cut.gap), (want.cut.merges, want.cut.theta, want.cut.gap)
+            (got.cut.merges, got.cut.theta, got.cut.gap),
+            (want.cut.merges, want.cut.theta, want.cut.gap),
         )
         assert got.compression == want.compression
 
@@ -127,7 +136,9 @@ def test_a_run_that_fails_later_goes_on_where_it_was(tmp_path, small_shards):
 
     with pytest.raises(RuntimeError, match="stopped"):
         am.write_vectors(tmp_path / "v", until(5))
-    with pytest.raises(BadFile, match="is not finished \\(2 shards\\): run the command that writes it again"):
+    with pytest.raises(
+        BadFile, match="is not finished \\(2 shards\\): run the command that writes it again"
+    ):
         am.read_vectors(tmp_path / "v")
     assert am.write_vectors(tmp_path / "v", until(9)) == 9
     am.write_vectors(tmp_path / "undisturbed", pages)
@@ -151,7 +162,9 @@ am.write_vectors(sys.argv[1], pages())
 
 
 def test_kill_9_at_any_moment_loses_nothing_and_doubles_nothing(tmp_path):
-    subprocess.run([sys.executable, "-c", WRITER, tmp_path / "whole"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", WRITER, tmp_path / "whole"], check=True, capture_output=True
+    )
     folder, kills = tmp_path / "killed", 0
     for _ in range(15):
         run = subprocess.Popen([sys.executable, "-c", WRITER, folder], stdout=subprocess.PIPE)
@@ -207,11 +220,17 @@ def test_other_pages_are_not_taken_for_those_on_disk(tmp_path):
 
 def test_compressed_pages_are_written_as_they_come(tmp_path):
     pages = [random_page(20, id=str(i)) for i in range(3)]
-    assert am.write_vectors(tmp_path / "v", am.compress_pages(pages, "docpruner:k=0"), dtype=np.float32) == 3
+    assert (
+        am.write_vectors(
+            tmp_path / "v", am.compress_pages(pages, "docpruner:k=0"), dtype=np.float32
+        )
+        == 3
+    )
     assert [p.method for p in am.read_compressed(tmp_path / "v")] == ["docpruner:k=0"] * 3
     mixed = [am.compress(pages[0], method="identity"), am.compress(pages[1])]
     with pytest.raises(
-        Mismatch, match=r"page '1' was made by adamerge:k=-0\.25,c_min=0\.7, the folder is for pages made by id"
+        Mismatch,
+        match=r"page '1' was made by adamerge:k=-0\.25,c_min=0\.7, the folder is for pages made by id",
     ):
         am.write_vectors(tmp_path / "w", mixed)
 
@@ -265,7 +284,11 @@ def test_a_missing_shard_is_refused_by_name(folder):
         ("{", Damaged, "manifest.json cannot be read"),
         ("[]", Damaged, "manifest.json cannot be read"),
         ('{"version": 1, "colour": "blue"}', Damaged, "unexpected keyword argument 'colour'"),
-        ('{"version": 1, "pages": 99, "shards": {"shard-00000.safetensors": 4}}', Damaged, "its numbers do not agree"),
+        (
+            '{"version": 1, "pages": 99, "shards": {"shard-00000.safetensors": 4}}',
+            Damaged,
+            "its numbers do not agree",
+        ),
         ('{"version": 1, "dtype": "int4"}', Damaged, "its numbers do not agree"),
         ('{"version": 1, "pages": 1, "shards": []}', Damaged, "cannot be understood"),
         ('{"version": 1, "encoder": null}', Damaged, "its numbers do not agree"),
@@ -283,7 +306,8 @@ def test_a_manifest_that_cannot_be_understood_is_refused(folder, text, error, wo
 
 def test_a_folder_refuses_pages_made_otherwise(folder):
     with pytest.raises(
-        Mismatch, match=r"holds pages of no named encoder \+ no compression in float16; cannot mix in col"
+        Mismatch,
+        match=r"holds pages of no named encoder \+ no compression in float16; cannot mix in col",
     ):
         am.write_vectors(folder, [random_page(4)], encoder={"name": "colqwen2.5"})
     with pytest.raises(Mismatch, match="in float32"):
@@ -320,7 +344,9 @@ def test_compressed_and_original_pages_are_not_confused(folder, tmp_path):
 
 def test_a_mixture_of_pages_with_and_without_attention_is_refused(tmp_path):
     with pytest.raises(Mismatch, match="page 'a' has attention and page 'b' has not"):
-        am.write_vectors(tmp_path / "v", [random_page(4, id="a"), am.MultiVector(np.eye(16), id="b")])
+        am.write_vectors(
+            tmp_path / "v", [random_page(4, id="a"), am.MultiVector(np.eye(16), id="b")]
+        )
     assert not (tmp_path / "v").exists()
 
 
@@ -334,10 +360,14 @@ def test_pages_of_other_dimensions_are_refused(tmp_path, folder):
 
 def test_numbers_beyond_float16_are_refused_before_they_become_infinite(tmp_path):
     page = am.MultiVector(np.array([[1e6, 1.0]]), id="big")
-    with pytest.raises(BadInput, match=r"page 'big' holds 1e\+06, beyond float16: store it as float32"):
+    with pytest.raises(
+        BadInput, match=r"page 'big' holds 1e\+06, beyond float16: store it as float32"
+    ):
         am.write_vectors(tmp_path / "v", [page])
     assert am.write_vectors(tmp_path / "v", [page], dtype="float32") == 1
-    with pytest.raises(BadInput, match="row 0 of page 'tiny' is too small for float16 and would vanish"):
+    with pytest.raises(
+        BadInput, match="row 0 of page 'tiny' is too small for float16 and would vanish"
+    ):
         am.write_vectors(tmp_path / "t", [am.MultiVector(np.array([[1e-9, 0.0]]), id="tiny")])
     with pytest.raises(BadInput, match="stored as float16 or float32, got 'int8'"):
         am.write_vectors(tmp_path / "w", [page], dtype="int8")

@@ -12,8 +12,23 @@ import torch
 from PIL import Image
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-KINDS = ["ColQwen2_5", "ColQwen2", "ColQwen3", "ColQwen3_5", "ColPali", "ColIdefics3", "ColModernVBert"]
-WORDS = ["Describe the image.", "user\n", "User:", "Assistant:", "Query: ", "what is the revenue in 2023?"]
+KINDS = [
+    "ColQwen2_5",
+    "ColQwen2",
+    "ColQwen3",
+    "ColQwen3_5",
+    "ColPali",
+    "ColIdefics3",
+    "ColModernVBert",
+]
+WORDS = [
+    "Describe the image.",
+    "user\n",
+    "User:",
+    "Assistant:",
+    "Query: ",
+    "what is the revenue in 2023?",
+]
 QWEN = [
     "<|endoftext|>",
     "<|im_start|>",
@@ -23,12 +38,29 @@ QWEN = [
     "<|image_pad|>",
     "<|video_pad|>",
 ]
-IDEFICS = ["<|im_start|>", "<|im_end|>", "<fake_token_around_image>", "<image>", "<end_of_utterance>", "<global-img>"]
+IDEFICS = [
+    "<|im_start|>",
+    "<|im_end|>",
+    "<fake_token_around_image>",
+    "<image>",
+    "<end_of_utterance>",
+    "<global-img>",
+]
 IDEFICS += [f"<row_{r}_col_{c}>" for r in range(1, 7) for c in range(1, 7)]
-TEXT = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4}
+TEXT = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+}
 TEXT |= {"num_key_value_heads": 2, "max_position_embeddings": 4096}
 MODERN_LAYERS = 4  # the fourth sees everything, a fifth only its neighbours
-VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 2, "num_hidden_layers": 2}
+VISION = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 2,
+}
 
 
 def make(kind, folder):
@@ -41,7 +73,10 @@ def make(kind, folder):
     model = getattr(engine, kind)(config).eval()
     with torch.no_grad():
         for name, weight in model.named_parameters():
-            if name.endswith(("q_proj.weight", "k_proj.weight", "Wqkv.weight")) and "vis" not in name:
+            if (
+                name.endswith(("q_proj.weight", "k_proj.weight", "Wqkv.weight"))
+                and "vis" not in name
+            ):
                 weight.mul_(8)
             if name.endswith(("q_norm.weight", "k_norm.weight")):
                 weight.add_(1.5)
@@ -55,7 +90,9 @@ def make(kind, folder):
 def picture(width, height, seed):
     """Something like a page: noise in bars."""
     noise = Image.effect_noise((width, height), 40 + 10 * seed).convert("RGB")
-    return Image.blend(noise, Image.linear_gradient("L").resize((width, height)).convert("RGB"), 0.5)
+    return Image.blend(
+        noise, Image.linear_gradient("L").resize((width, height)).convert("RGB"), 0.5
+    )
 
 
 @cache
@@ -64,10 +101,13 @@ def byte_pairs():
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     tokenizer.train_from_iterator(
-        WORDS * 20, trainers.BpeTrainer(vocab_size=400, show_progress=False, initial_alphabet=alphabet)
+        WORDS * 20,
+        trainers.BpeTrainer(vocab_size=400, show_progress=False, initial_alphabet=alphabet),
     )
     model = json.loads(tokenizer.to_str())["model"]
-    return model["vocab"], [tuple(m) if not isinstance(m, str) else tuple(m.split(" ")) for m in model["merges"]]
+    return model["vocab"], [
+        tuple(m) if not isinstance(m, str) else tuple(m.split(" ")) for m in model["merges"]
+    ]
 
 
 def special(words):
@@ -81,15 +121,26 @@ def qwen(config_class, patch, rope, vision, **text):
         import transformers as t
 
         vocab, merges = byte_pairs()
-        tokenizer = t.Qwen2Tokenizer(vocab=vocab, merges=merges, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+        tokenizer = t.Qwen2Tokenizer(
+            vocab=vocab, merges=merges, eos_token="<|im_end|>", pad_token="<|endoftext|>"
+        )
         tokenizer.add_tokens(special(QWEN))
         cell = 2 * patch
         sizes = {"shortest_edge": 4 * cell**2, "longest_edge": 64 * cell**2}
-        images = t.Qwen2VLImageProcessor(patch_size=patch, merge_size=2, temporal_patch_size=2, size=sizes)
-        videos = (t.Qwen3VLVideoProcessor if patch == 16 else t.Qwen2VLVideoProcessor)(patch_size=patch, merge_size=2)
-        processor = processor_class(image_processor=images, tokenizer=tokenizer, video_processor=videos)
+        images = t.Qwen2VLImageProcessor(
+            patch_size=patch, merge_size=2, temporal_patch_size=2, size=sizes
+        )
+        videos = (t.Qwen3VLVideoProcessor if patch == 16 else t.Qwen2VLVideoProcessor)(
+            patch_size=patch, merge_size=2
+        )
+        processor = processor_class(
+            image_processor=images, tokenizer=tokenizer, video_processor=videos
+        )
         ids = tokenizer.convert_tokens_to_ids
-        tokens = {f"{k}_token_id": ids(f"<|{v}|>") for k, v in {"image": "image_pad", "video": "video_pad"}.items()}
+        tokens = {
+            f"{k}_token_id": ids(f"<|{v}|>")
+            for k, v in {"image": "image_pad", "video": "video_pad"}.items()
+        }
         tokens |= {f"vision_{k}_token_id": ids(f"<|vision_{k}|>") for k in ("start", "end")}
         rope_parameters = {"rope_type": "default", "rope_theta": 1e6, **rope}
         more = {
@@ -108,7 +159,9 @@ def qwen(config_class, patch, rope, vision, **text):
         }
         config = getattr(t, config_class)
         return processor, config(
-            text_config=TEXT | more | text | {"rope_parameters": rope_parameters}, vision_config=tower, **tokens
+            text_config=TEXT | more | text | {"rope_parameters": rope_parameters},
+            vision_config=tower,
+            **tokens,
         )
 
     return maker
@@ -120,12 +173,20 @@ def paligemma(processor_class):
     vocab = {w: i for i, w in enumerate(["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "\n"])}
     for word in [*(f"<0x{i:02X}>" for i in range(256)), "▁", *map(chr, range(33, 127))]:
         vocab.setdefault(word, len(vocab))
-    images = t.SiglipImageProcessor(size={"height": 112, "width": 112}, image_mean=[0.5] * 3, image_std=[0.5] * 3)
+    images = t.SiglipImageProcessor(
+        size={"height": 112, "width": 112}, image_mean=[0.5] * 3, image_std=[0.5] * 3
+    )
     images.image_seq_length = 64
-    processor = processor_class(image_processor=images, tokenizer=t.GemmaTokenizer(vocab=vocab, merges=[]))
+    processor = processor_class(
+        image_processor=images, tokenizer=t.GemmaTokenizer(vocab=vocab, merges=[])
+    )
     size = len(processor.tokenizer) + 8
     ends = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 1}
-    text = TEXT | ends | {"model_type": "gemma", "num_key_value_heads": 1, "head_dim": 16, "vocab_size": size}
+    text = (
+        TEXT
+        | ends
+        | {"model_type": "gemma", "num_key_value_heads": 1, "head_dim": 16, "vocab_size": size}
+    )
     tower = VISION | {
         "model_type": "siglip_vision_model",
         "image_size": 112,
@@ -146,10 +207,19 @@ def tiles(processor_class):
 
     vocab, merges = byte_pairs()
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges))
-    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer.pre_tokenizer, tokenizer.decoder = (
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoders.ByteLevel(),
+    )
     tokenizer.add_special_tokens(special(IDEFICS))
-    ends = {"bos_token": "<|im_start|>", "eos_token": "<end_of_utterance>", "pad_token": "<|im_end|>"}
-    fast = t.PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<end_of_utterance>", **ends)
+    ends = {
+        "bos_token": "<|im_start|>",
+        "eos_token": "<end_of_utterance>",
+        "pad_token": "<|im_end|>",
+    }
+    fast = t.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<end_of_utterance>", **ends
+    )
     sizes = {"size": {"longest_edge": 256}, "max_image_size": {"longest_edge": 64}}
     images = t.Idefics3ImageProcessor(**sizes, do_image_splitting=True)
     return processor_class(image_processor=images, tokenizer=fast, image_seq_len=16), fast
@@ -160,9 +230,15 @@ def idefics3(processor_class):
 
     processor, tokenizer = tiles(processor_class)
     image = tokenizer.convert_tokens_to_ids("<image>")
-    text = TEXT | {"model_type": "llama", "vocab_size": len(tokenizer) + 8, "pad_token_id": tokenizer.pad_token_id}
+    text = TEXT | {
+        "model_type": "llama",
+        "vocab_size": len(tokenizer) + 8,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
     tower = VISION | {"image_size": 64, "patch_size": 8}
-    return processor, Idefics3Config(image_token_id=image, scale_factor=2, vision_config=tower, text_config=text)
+    return processor, Idefics3Config(
+        image_token_id=image, scale_factor=2, vision_config=tower, text_config=text
+    )
 
 
 def modernvbert(processor_class):
@@ -174,7 +250,11 @@ def modernvbert(processor_class):
         "model_type": "modernbert",
         "num_hidden_layers": MODERN_LAYERS,
     }
-    text |= {"local_attention": 16, "global_attn_every_n_layers": 3, "vocab_size": len(tokenizer) + 8}
+    text |= {
+        "local_attention": 16,
+        "global_attn_every_n_layers": 3,
+        "vocab_size": len(tokenizer) + 8,
+    }
     text |= {
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": 0,
@@ -182,7 +262,12 @@ def modernvbert(processor_class):
         "cls_token_id": 0,
         "sep_token_id": 1,
     }
-    tower = VISION | {"model_type": "siglip_vision_model", "image_size": 64, "patch_size": 8, "vision_use_head": False}
+    tower = VISION | {
+        "model_type": "siglip_vision_model",
+        "image_size": 64,
+        "patch_size": 8,
+        "vision_use_head": False,
+    }
     return processor, ModernVBertConfig(
         image_token_id=image, pixel_shuffle_factor=2, vision_config=tower, text_config=text
     )
@@ -190,7 +275,11 @@ def modernvbert(processor_class):
 
 OUT = {"hidden_size": 32, "intermediate_size": 48, "out_hidden_size": 64}
 MROPE = {"mrope_section": [2, 3, 3]}
-LINEAR = {"num_hidden_layers": 4, "head_dim": 16, "layer_types": ["linear_attention"] * 3 + ["full_attention"]}
+LINEAR = {
+    "num_hidden_layers": 4,
+    "head_dim": 16,
+    "layer_types": ["linear_attention"] * 3 + ["full_attention"],
+}
 LINEAR |= {
     "linear_num_value_heads": 4,
     "linear_num_key_heads": 2,
@@ -199,8 +288,12 @@ LINEAR |= {
 }
 PARTIAL = {"partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1], "mrope_interleaved": True}
 MAKERS = {
-    "ColQwen2_5": qwen("Qwen2_5_VLConfig", 14, MROPE, OUT | {"window_size": 112, "fullatt_block_indexes": [1]}),
-    "ColQwen2": qwen("Qwen2VLConfig", 14, MROPE, {"embed_dim": 32, "hidden_size": 64, "mlp_ratio": 2}),
+    "ColQwen2_5": qwen(
+        "Qwen2_5_VLConfig", 14, MROPE, OUT | {"window_size": 112, "fullatt_block_indexes": [1]}
+    ),
+    "ColQwen2": qwen(
+        "Qwen2VLConfig", 14, MROPE, {"embed_dim": 32, "hidden_size": 64, "mlp_ratio": 2}
+    ),
     "ColQwen3": qwen(
         "Qwen3VLConfig",
         16,
@@ -208,7 +301,9 @@ MAKERS = {
         OUT | {"num_position_embeddings": 64, "deepstack_visual_indexes": [0]},
         head_dim=16,
     ),
-    "ColQwen3_5": qwen("Qwen3_5Config", 16, PARTIAL, OUT | {"num_position_embeddings": 64}, **LINEAR),
+    "ColQwen3_5": qwen(
+        "Qwen3_5Config", 16, PARTIAL, OUT | {"num_position_embeddings": 64}, **LINEAR
+    ),
     "ColPali": paligemma,
     "ColIdefics3": idefics3,
     "ColModernVBert": modernvbert,

@@ -12,7 +12,9 @@ def until(condition, what, process=None, seconds=LONG):
     """
     end = time.monotonic() + seconds
     while not (found := condition()):
-        assert process is None or process.poll() is None, f"{what}: the process ended first ({process.returncode})"
+        assert process is None or process.poll() is None, (
+            f"{what}: the process ended first ({process.returncode})"
+        )
         assert time.monotonic() < end, f"{what}: not in {seconds} s"
         time.sleep(0.01)
     return found

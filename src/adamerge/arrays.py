@@ -37,7 +37,9 @@ def weights(values: ArrayLike, what: str) -> Floats:
         raise BadShape(f"{what} must have at least one value, got shape {array.shape}")
     if array.min() < 0:
         first = int((array < 0).argmax())
-        raise BadInput(f"{what} must not be negative: {array[first]} at [{first}] of shape {array.shape}")
+        raise BadInput(
+            f"{what} must not be negative: {array[first]} at [{first}] of shape {array.shape}"
+        )
     return array
 
 
@@ -51,7 +53,9 @@ def directions(values: ArrayLike, what: str) -> Floats:
     """`values` as a read-only float32 array (n, d), n and d >= 1, without rows of zeros."""
     array = floats(values, what, rank=2)
     if array.size == 0:
-        raise BadShape(f"a page needs at least one vector of one dimension, got shape {array.shape}")
+        raise BadShape(
+            f"a page needs at least one vector of one dimension, got shape {array.shape}"
+        )
     if len(zero := zero_rows(array)):
         raise BadInput(
             f"row {zero[0]} of {what} {array.shape} is all zeros and has no direction ({len(zero)} such): "
@@ -70,21 +74,33 @@ def groups(values: ArrayLike) -> Ints:
     """`values` as a read-only, contiguous int32 array of rank 1."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise BadShape(f"groups must be integers of shape (n,), got {array.dtype} of shape {array.shape}")
+        raise BadShape(
+            f"groups must be integers of shape (n,), got {array.dtype} of shape {array.shape}"
+        )
     if len(array) and not -1 <= array.min() <= array.max() < len(array):
-        raise BadInput(f"groups must be -1 .. n-1, got {array.min()} .. {array.max()} for {len(array)} patches")
+        raise BadInput(
+            f"groups must be -1 .. n-1, got {array.min()} .. {array.max()} for {len(array)} patches"
+        )
     return _frozen(array, np.int32)
 
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     try:
         array = np.asarray(_from_torch(values) if hasattr(values, "detach") else values)
-    except (ValueError, TypeError, RuntimeError) as error:  # rows of different length, a sparse tensor
+    except (
+        ValueError,
+        TypeError,
+        RuntimeError,
+    ) as error:  # rows of different length, a sparse tensor
         raise BadShape(f"{what} must be one array of numbers: {error}") from None
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
-        raise BadDtype(f"{what} must hold real numbers (float16, float32 or float64), got dtype {array.dtype}")
+        raise BadDtype(
+            f"{what} must hold real numbers (float16, float32 or float64), got dtype {array.dtype}"
+        )
     if array.dtype.itemsize == 1:
-        raise BadDtype(f"{what} must hold real numbers, got {array.dtype}: undo the quantisation first")
+        raise BadDtype(
+            f"{what} must hold real numbers, got {array.dtype}: undo the quantisation first"
+        )
     return array
 
 
@@ -96,11 +112,15 @@ def _from_torch(tensor: Any) -> NDArray[Any]:
 
 
 def _finite(array: NDArray[Any], what: str) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # a float64 beyond float32 becomes infinite, and is refused as that
+    with np.errstate(
+        over="ignore"
+    ):  # a float64 beyond float32 becomes infinite, and is refused as that
         array = array.astype(np.float32, copy=False)
     if not np.isfinite(array).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise BadInput(f"{what} must be finite: {array[first]} at {list(first)} of shape {array.shape}")
+        raise BadInput(
+            f"{what} must be finite: {array[first]} at {list(first)} of shape {array.shape}"
+        )
     return array
 
 

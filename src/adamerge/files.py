@@ -70,7 +70,9 @@ def remove_dead_attempts(path: Path) -> None:
     prefix = f".{path.name}."
     for left in path.parent.glob(f".*{TEMPORARY}"):
         if left.name.startswith(prefix):
-            with suppress(OSError, Locked):  # another one removed it first, or it is still being written
+            with suppress(
+                OSError, Locked
+            ):  # another one removed it first, or it is still being written
                 os.close(lock(left))
                 _remove(left)
 
@@ -85,7 +87,9 @@ def lock(path: Path) -> int:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(opened)
-        raise Locked(f"another process is writing to {path}: wait for it, or choose another folder") from None
+        raise Locked(
+            f"another process is writing to {path}: wait for it, or choose another folder"
+        ) from None
     return opened
 
 

@@ -28,7 +28,10 @@ Report = Callable[[AdamergeError], None]
 
 
 def read_pages(
-    paths: Iterable[str | Path], dpi: int = DPI, skip_bad: Report | None = None, done: Container[str] = ()
+    paths: Iterable[str | Path],
+    dpi: int = DPI,
+    skip_bad: Report | None = None,
+    done: Container[str] = (),
 ) -> Iterator[Page]:
     """The pages of files, folders and globs, in order, rendered at `dpi`; those whose id is in `done` are passed over.
 
@@ -40,7 +43,11 @@ def read_pages(
 
 
 def read_file(
-    path: Path, source: str, dpi: int = DPI, skip_bad: Report | None = None, done: Container[str] = ()
+    path: Path,
+    source: str,
+    dpi: int = DPI,
+    skip_bad: Report | None = None,
+    done: Container[str] = (),
 ) -> Iterator[Page]:
     """The pages of one file, which is to be called `source`; otherwise as `read_pages`."""
     reader = _read_pdf if path.suffix.lower() == ".pdf" else _read_image
@@ -61,8 +68,12 @@ def read_file(
 def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
     if isinstance(paths, str | Path):
-        raise BadInput(f"files come as a list: [{str(paths)!r}]")  # a string is a list of letters, "/" one of them
-    each: dict[Path, tuple[Path, str]] = {}  # a file that is given twice is one, by the name it was first given
+        raise BadInput(
+            f"files come as a list: [{str(paths)!r}]"
+        )  # a string is a list of letters, "/" one of them
+    each: dict[
+        Path, tuple[Path, str]
+    ] = {}  # a file that is given twice is one, by the name it was first given
     for given in paths:
         for path, name in _find(str(given)):
             each.setdefault(path.absolute(), (path, name))
@@ -72,7 +83,9 @@ def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
             raise BadFile(f"{str(path)!r}: its name is not UTF-8; rename it")
     names = Counter(name for _, name in found)
     if twice := [name for name, count in names.items() if count > 1]:
-        raise BadFile(f"{names[twice[0]]} files would be called '{twice[0]}': give the folder that holds them all")
+        raise BadFile(
+            f"{names[twice[0]]} files would be called '{twice[0]}': give the folder that holds them all"
+        )
     return found
 
 
@@ -114,7 +127,11 @@ def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterat
     try:
         document = pdfium.PdfDocument(path)
     except (pdfium.PdfiumError, OSError) as error:
-        why = "is encrypted: remove its password first" if "password" in str(error).lower() else f"is damaged ({error})"
+        why = (
+            "is encrypted: remove its password first"
+            if "password" in str(error).lower()
+            else f"is damaged ({error})"
+        )
         raise BadFile(f"{path} {why}") from None
     with closing(document):
         if not len(document):
@@ -180,12 +197,16 @@ def _device(page: Any, x: float, y: float) -> tuple[float, float]:
     return min(max(across.value / parts, 0.0), 1.0), min(max(down.value / parts, 0.0), 1.0)
 
 
-def _read_image(path: Path, source: str, dpi: int, done: Container[str]) -> Iterator[Page | BadFile]:
+def _read_image(
+    path: Path, source: str, dpi: int, done: Container[str]
+) -> Iterator[Page | BadFile]:
     pil = _import("PIL.Image")
     try:
         file = pil.open(path)
         frames = getattr(file, "n_frames", 1)
-    except Exception as error:  # Pillow's readers fail in ways of their own on what is damaged or a bomb
+    except (
+        Exception
+    ) as error:  # Pillow's readers fail in ways of their own on what is damaged or a bomb
         raise BadFile(f"{path} cannot be read as an image ({error})") from None
     with closing(file):
         for i in range(frames):
@@ -204,9 +225,13 @@ def _rgb(picture: Any) -> Any:
     """A picture as a person sees it: turned as its camera says, on white where it is transparent."""
     picture = _import("PIL.ImageOps").exif_transpose(picture)
     if picture.mode.startswith("I;16"):
-        picture = _import("PIL.Image").fromarray((_import("numpy").asarray(picture) >> 8).astype("uint8"))
+        picture = _import("PIL.Image").fromarray(
+            (_import("numpy").asarray(picture) >> 8).astype("uint8")
+        )
     if picture.mode in ("I", "F"):
-        raise BadFile(f"its numbers (mode {picture.mode}) have no range that makes them colours: save 8 or 16 bits")
+        raise BadFile(
+            f"its numbers (mode {picture.mode}) have no range that makes them colours: save 8 or 16 bits"
+        )
     if picture.has_transparency_data:
         picture = picture.convert("RGBA")
         white = _import("PIL.Image").new("RGBA", picture.size, "white")
@@ -216,7 +241,9 @@ def _rgb(picture: Any) -> Any:
 
 def _check_size(width: float, height: float) -> None:
     if not 1 <= width * height <= MAX_PIXELS:
-        raise BadFile(f"{width:.0f} x {height:.0f} pixels is beyond {MAX_PIXELS:,}: a lower resolution, or a bad file")
+        raise BadFile(
+            f"{width:.0f} x {height:.0f} pixels is beyond {MAX_PIXELS:,}: a lower resolution, or a bad file"
+        )
 
 
 def _import(module: str) -> Any:

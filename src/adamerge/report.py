@@ -37,12 +37,27 @@ class Row:
 
     def cells(self) -> list[str]:
         """The row as a person reads it, in the order of HEAD."""
-        numbers = [f"{self.patches:,}", f"{self.stored:,}", f"{self.extra:,}", f"{self.compression:.1%}"]
+        numbers = [
+            f"{self.patches:,}",
+            f"{self.stored:,}",
+            f"{self.extra:,}",
+            f"{self.compression:.1%}",
+        ]
         cut = ["-" if isnan(v) else f"{v:.3f}" for v in (self.theta, self.gap)]
         return [self.page, *numbers, *cut, f"{self.bytes_before:,}", f"{self.bytes_after:,}"]
 
 
-HEAD = ["page", "patches", "stored", "extra", "compression", "theta", "gap", "bytes before", "after"]
+HEAD = [
+    "page",
+    "patches",
+    "stored",
+    "extra",
+    "compression",
+    "theta",
+    "gap",
+    "bytes before",
+    "after",
+]
 
 
 def rows(folder: Shards) -> Iterator[Row]:
@@ -50,9 +65,13 @@ def rows(folder: Shards) -> Iterator[Row]:
     width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
     for name in folder.counts:
         path = folder.path / name
-        arrays, ids = read_shard(path, only={"offsets", "patch_offsets", "extra_offsets", "theta", "gap"})
+        arrays, ids = read_shard(
+            path, only={"offsets", "patch_offsets", "extra_offsets", "theta", "gap"}
+        )
         stored, patches = np.diff(arrays["offsets"]), np.diff(arrays["patch_offsets"])
-        extra = np.diff(arrays["extra_offsets"]) if "extra_offsets" in arrays else np.zeros_like(stored)
+        extra = (
+            np.diff(arrays["extra_offsets"]) if "extra_offsets" in arrays else np.zeros_like(stored)
+        )
         columns = (
             patches,
             stored,
@@ -62,7 +81,9 @@ def rows(folder: Shards) -> Iterator[Row]:
             (patches + extra) * width,
             (stored + extra) * width,
         )
-        yield from (Row(*values) for values in zip(ids, *(c.tolist() for c in columns), strict=True))
+        yield from (
+            Row(*values) for values in zip(ids, *(c.tolist() for c in columns), strict=True)
+        )
 
 
 def total(rows: Sequence[Row]) -> Row:
@@ -70,7 +91,9 @@ def total(rows: Sequence[Row]) -> Row:
     theta, gap = (_median(getattr(r, name) for r in rows) for name in ("theta", "gap"))
     sums = {name: sum(getattr(r, name) for r in rows) for name in ("patches", "stored", "extra")}
     before, after = sum(r.bytes_before for r in rows), sum(r.bytes_after for r in rows)
-    return Row(f"{len(rows):,} pages", **sums, theta=theta, gap=gap, bytes_before=before, bytes_after=after)
+    return Row(
+        f"{len(rows):,} pages", **sums, theta=theta, gap=gap, bytes_before=before, bytes_after=after
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -78,7 +101,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     first, *rest = widths
-    return "\n".join(f"{a:<{first}}" + "".join(f"  {b:>{w}}" for b, w in zip(c, rest, strict=True)) for a, *c in lines)
+    return "\n".join(
+        f"{a:<{first}}" + "".join(f"  {b:>{w}}" for b, w in zip(c, rest, strict=True))
+        for a, *c in lines
+    )
 
 
 def _median(values: Iterable[float]) -> float:

@@ -63,7 +63,9 @@ class MultiVector:
         if self.extra is not None:
             extra = arrays.floats(self.extra, "extra", rank=2)
             if extra.shape[1] != d:
-                raise BadShape(f"extra must be as wide as vectors: {extra.shape} beside {self.vectors.shape}")
+                raise BadShape(
+                    f"extra must be as wide as vectors: {extra.shape} beside {self.vectors.shape}"
+                )
             self._set("extra", extra)
         if self.grid is not None:
             self._set("grid", _grid(self.grid, n))
@@ -211,7 +213,9 @@ class Found:
 def _attention(values: ArrayLike, n: int) -> Floats:
     attention = arrays.weights(values, "attention")
     if len(attention) != n:
-        raise BadShape(f"attention must have one value per patch: {n} patches, attention of shape {attention.shape}")
+        raise BadShape(
+            f"attention must have one value per patch: {n} patches, attention of shape {attention.shape}"
+        )
     return attention
 
 
@@ -221,5 +225,7 @@ def _grid(values: tuple[int, int], n: int) -> tuple[int, int]:
     except (TypeError, ValueError):
         raise BadShape(f"grid must be (rows, columns), got {values!r}") from None
     if len(sizes) != 2 or sizes[0] * sizes[1] != n or sizes[0] < 1:
-        raise BadShape(f"grid must be (rows, columns), one cell per patch: {n} patches, grid {sizes}")
+        raise BadShape(
+            f"grid must be (rows, columns), one cell per patch: {n} patches, grid {sizes}"
+        )
     return sizes[0], sizes[1]

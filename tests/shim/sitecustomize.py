@@ -20,7 +20,9 @@ class Declare(MetaPathFinder):
             KEPT.append(torch.library.Library("torchvision", "DEF"))
             if torch.version.cuda is None:
                 for operator in ("nms", "qnms"):
-                    KEPT[0].define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+                    KEPT[0].define(
+                        f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+                    )
 
 
 sys.meta_path.insert(0, Declare())

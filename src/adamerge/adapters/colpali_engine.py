@@ -35,7 +35,9 @@ class AdaMergePooler(BaseTokenPooler):  # type: ignore[misc]
         arrays: Any = zip(embeddings, attention or (None,) * len(embeddings), strict=True)
         pages = [MultiVector(x, a, id=str(i)) for i, (x, a) in enumerate(arrays)]
         pooled, groups = [], []
-        for x, small in zip(embeddings, compress_pages(pages, self.method, num_workers or 1), strict=True):
+        for x, small in zip(
+            embeddings, compress_pages(pages, self.method, num_workers or 1), strict=True
+        ):
             pooled.append(torch.as_tensor(small.vectors).to(x))
             of = torch.as_tensor(small.groups)
             groups.append({g: ((of == g).nonzero(as_tuple=True)[0],) for g in range(len(small))})

@@ -29,7 +29,9 @@ Hits = dict[str, dict[str, float]]  # query id -> page id -> score
 class CompressedModel:
     """An encoder and a method as mteb's SearchProtocol: it indexes the pages of a task, then answers its queries."""
 
-    def __init__(self, encoder: Encoder | str, method: str = "adamerge", *, threads: int = 1) -> None:
+    def __init__(
+        self, encoder: Encoder | str, method: str = "adamerge", *, threads: int = 1
+    ) -> None:
         """An encoder by name or loaded, and a method by name."""
         self.encoder = load_encoder(encoder) if isinstance(encoder, str) else encoder
         self.method = as_method(method)
@@ -41,7 +43,11 @@ class CompressedModel:
         """What mteb's results say of the model: the encoder and the method in its name, the encoder's revision."""
         name = f"adamerge/{Path(self.encoder.name).name}--{file_name(str(self.method))}"
         about = {"name": name, "revision": self.encoder.revision, "embed_dim": self.encoder.dim}
-        kinds = {"modalities": ["image", "text"], "model_type": ["late-interaction"], "similarity_fn_name": "MaxSim"}
+        kinds = {
+            "modalities": ["image", "text"],
+            "model_type": ["late-interaction"],
+            "similarity_fn_name": "MaxSim",
+        }
         return ModelMeta.create_empty(overwrites=about | kinds)
 
     @property
@@ -49,7 +55,9 @@ class CompressedModel:
         """Share of the patches of the last corpus that are not stored."""
         return 1 - sum(map(len, self.pages)) / max(sum(len(page.groups) for page in self.pages), 1)
 
-    def index(self, corpus: Iterable[Mapping[str, Any]], *, encode_kwargs: Mapping[str, Any], **_: Any) -> None:
+    def index(
+        self, corpus: Iterable[Mapping[str, Any]], *, encode_kwargs: Mapping[str, Any], **_: Any
+    ) -> None:
         """Encode and compress the pages of a task, a batch at a time."""
         size = int(encode_kwargs.get("batch_size", BATCH))
         self.pages = [self.method(page) for page in self._encoded(corpus, size)]
@@ -64,10 +72,15 @@ class CompressedModel:
     ) -> Hits:
         """The best pages of every query; of those that are offered in `top_ranked` alone, where there are such."""
         texts = {str(row["id"]): str(row["text"]) for row in queries}
-        vectors = stack(MultiVector(one) for one in self.encoder.encode_queries(list(texts.values())))
+        vectors = stack(
+            MultiVector(one) for one in self.encoder.encode_queries(list(texts.values()))
+        )
         found = score(vectors, self.pages, self.threads)
         offered = top_ranked or {}
-        return {id: self._best(row, top_k, offered.get(id)) for id, row in zip(texts, found, strict=True)}
+        return {
+            id: self._best(row, top_k, offered.get(id))
+            for id, row in zip(texts, found, strict=True)
+        }
 
     def _encoded(self, corpus: Iterable[Mapping[str, Any]], size: int) -> Iterator[MultiVector]:
         for some in batches(map(_page, corpus), size):
@@ -84,6 +97,8 @@ def _page(row: Mapping[str, Any]) -> Page:
     """A row of a corpus as a page: its image, or its text as words without places."""
     image, text = row.get("image"), f"{row.get('title') or ''} {row.get('text') or ''}".strip()
     if image is None and not text:
-        raise BadInput(f"page '{row['id']}' of the task has neither an image nor a text: we encode nothing else")
+        raise BadInput(
+            f"page '{row['id']}' of the task has neither an image nor a text: we encode nothing else"
+        )
     words = tuple(Word(word, (0.0, 0.0, 0.0, 0.0)) for word in text.split())
     return Page(str(row["id"]), None if image is None else image.convert("RGB"), words)

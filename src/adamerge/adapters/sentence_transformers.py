@@ -23,7 +23,11 @@ class AdaMergePooling(BaseTokenPooling):
     config_keys = ["tasks", "method", "num_protected_tokens"]  # noqa: RUF012 (the base class declares it so)
 
     def __init__(
-        self, method: str = DEFAULT, *, num_protected_tokens: int = 0, tasks: str | list[str] | None = None
+        self,
+        method: str = DEFAULT,
+        *,
+        num_protected_tokens: int = 0,
+        tasks: str | list[str] | None = None,
     ) -> None:
         """A method by its name."""
         super().__init__(tasks=tasks)

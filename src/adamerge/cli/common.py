@@ -34,7 +34,9 @@ class Verbs(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take --debug wherever it stands."""
-        return super().parse_args(ctx, ["--debug"] * ("--debug" in args) + [a for a in args if a != "--debug"])
+        return super().parse_args(
+            ctx, ["--debug"] * ("--debug" in args) + [a for a in args if a != "--debug"]
+        )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
@@ -59,9 +61,20 @@ def progress(pages: Iterable[T], total: int | None, done: int) -> Iterator[T]:
         yield from pages
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn()
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=total, completed=done, speed="")
         for page in pages:

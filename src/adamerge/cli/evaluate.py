@@ -22,9 +22,16 @@ def dataset() -> None:
 
 @dataset.command("books")
 @click.argument("given", metavar="NAME|FILE.pdf", nargs=-1, required=True)
-@click.option("-o", "out", required=True, type=FOLDER, help="Folder to write; each book has a folder in it.")
 @click.option(
-    "--queries", "most", type=click.IntRange(1), default=QUERIES, show_default=True, help="Of a book at most."
+    "-o", "out", required=True, type=FOLDER, help="Folder to write; each book has a folder in it."
+)
+@click.option(
+    "--queries",
+    "most",
+    type=click.IntRange(1),
+    default=QUERIES,
+    show_default=True,
+    help="Of a book at most.",
 )
 def make_books(given: tuple[str, ...], out: Path, most: int) -> None:
     """Make a dataset of each manual: terms of its back-of-book index are queries, the pages they name judgements.
@@ -39,7 +46,9 @@ def make_books(given: tuple[str, ...], out: Path, most: int) -> None:
     for name in [one for some in given for one in archive.SUITES.get(some, (some,))]:
         book = catalogue.build_book(name, out, most)
         pairs = sum(map(len, book.judgements.values()))
-        click.echo(f"{book.name}: {len(book.pages)} pages, {len(book.queries)} queries, {pairs} judgements")
+        click.echo(
+            f"{book.name}: {len(book.pages)} pages, {len(book.queries)} queries, {pairs} judgements"
+        )
         click.echo(f"    pages are numbered by {book.numbering}")
         click.echo(f"    words of a query: {books.Fit(**book.fit)}")
         for line in books.sample(book):
@@ -54,12 +63,24 @@ def evaluate() -> None:
 @evaluate.command("run")
 @click.argument("file", metavar="EXPERIMENT.toml", type=click.Path(path_type=Path))
 @click.option("-o", "out", required=True, type=FOLDER, help="Folder of result files.")
-@click.option("--encoder", "encoders", multiple=True, help="Instead of those of the file; may be given again.")
-@click.option("--dataset", "datasets", multiple=True, help="A name or folder, instead of those of the file.")
-@click.option("--method", "methods", multiple=True, help="A method or control, instead of those of the file.")
+@click.option(
+    "--encoder", "encoders", multiple=True, help="Instead of those of the file; may be given again."
+)
+@click.option(
+    "--dataset", "datasets", multiple=True, help="A name or folder, instead of those of the file."
+)
+@click.option(
+    "--method", "methods", multiple=True, help="A method or control, instead of those of the file."
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
 @click.option("--data", type=FOLDER, default="data", show_default=True, help="Folder of datasets.")
-@click.option("--vectors", type=FOLDER, default="vectors", show_default=True, help="Folder of encoded datasets.")
+@click.option(
+    "--vectors",
+    type=FOLDER,
+    default="vectors",
+    show_default=True,
+    help="Folder of encoded datasets.",
+)
 def run_experiment(
     file: Path,
     out: Path,
@@ -89,7 +110,9 @@ def run_experiment(
     folders = Folders(data, vectors, out)
     for cell in _progress(plan, folders, jobs):
         score = f"{cell.mean():.4f}" if cell.measures else "-"
-        click.echo(f"{cell.encoder}\t{cell.dataset}\t{cell.method}\t{cell.compression:.1%}\t{score}")
+        click.echo(
+            f"{cell.encoder}\t{cell.dataset}\t{cell.method}\t{cell.compression:.1%}\t{score}"
+        )
 
 
 def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Iterator[Cell]:
@@ -98,14 +121,27 @@ def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Itera
         yield from run(plan, folders, jobs)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         tasks = {"cells": bar.add_task("cells", total=None)}
 
         def watch(what: str, done: int, total: int) -> None:
             tasks[what] = tasks[what] if what in tasks else bar.add_task(what)
-            bar.update(tasks[what], completed=done, total=total, visible=what == "cells" or done < total)
+            bar.update(
+                tasks[what], completed=done, total=total, visible=what == "cells" or done < total
+            )
 
         yield from run(plan, folders, jobs, watch)

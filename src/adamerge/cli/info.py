@@ -34,11 +34,20 @@ def facts(where: str | Path) -> dict[str, Any]:
         return _facts_of_pages(read_vectors(path))
     folder = open_shards(path)
     manifest = folder.manifest
-    facts: dict[str, Any] = {"pages": len(folder), "dimensions": folder.dimension, "dtype": manifest.dtype}
+    facts: dict[str, Any] = {
+        "pages": len(folder),
+        "dimensions": folder.dimension,
+        "dtype": manifest.dtype,
+    }
     if manifest.method:
         all_pages = report.total(list(report.rows(folder)))
-        facts |= {"method": manifest.method} | {k: v for k, v in all_pages.json().items() if k != "page"}
-    facts |= {"bytes on disk": sum(f.stat().st_size for f in path.iterdir()), "shards": len(folder.counts)}
+        facts |= {"method": manifest.method} | {
+            k: v for k, v in all_pages.json().items() if k != "page"
+        }
+    facts |= {
+        "bytes on disk": sum(f.stat().st_size for f in path.iterdir()),
+        "shards": len(folder.counts),
+    }
     return facts | manifest.encoder | {f"{k} version": v for k, v in manifest.versions.items()}
 
 
@@ -46,6 +55,10 @@ def _facts_of_pages(pages: Iterable[MultiVector]) -> dict[str, Any]:
     facts: dict[str, Any] = {"pages": 0, "patches": 0, "extra": 0}
     for page in pages:
         extra = 0 if page.extra is None else len(page.extra)
-        facts |= {"pages": facts["pages"] + 1, "patches": facts["patches"] + len(page), "extra": facts["extra"] + extra}
+        facts |= {
+            "pages": facts["pages"] + 1,
+            "patches": facts["patches"] + len(page),
+            "extra": facts["extra"] + extra,
+        }
         facts |= {"dimensions": page.vectors.shape[1], "attention": page.attention is not None}
     return facts

@@ -26,18 +26,28 @@ TAKES = {  # option -> tables that it means something to
 
 def on_results(verb: Callable[..., None]) -> Callable[..., None]:
     """A verb that reads a folder of results, or some datasets of it."""
-    folder = click.argument("folder", metavar="RESULTS", type=click.Path(path_type=Path, exists=True, file_okay=False))
-    some = click.option("--dataset", "datasets", multiple=True, help="A dataset or suite; may be given again.")
+    folder = click.argument(
+        "folder", metavar="RESULTS", type=click.Path(path_type=Path, exists=True, file_okay=False)
+    )
+    some = click.option(
+        "--dataset", "datasets", multiple=True, help="A dataset or suite; may be given again."
+    )
     return folder(some(verb))
 
 
-by_measure = click.option("--measure", type=click.Choice(list(MEASURES)), default=points.MEASURE, show_default=True)
+by_measure = click.option(
+    "--measure", type=click.Choice(list(MEASURES)), default=points.MEASURE, show_default=True
+)
 
 
 def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     """A verb that prints a table, or writes it to a file."""
-    form = click.option("--format", "form", type=click.Choice(list(FORMATS)), default="markdown", show_default=True)
-    return form(click.option("-o", "out", type=FILE, help="File to write, instead of printing.")(verb))
+    form = click.option(
+        "--format", "form", type=click.Choice(list(FORMATS)), default="markdown", show_default=True
+    )
+    return form(
+        click.option("-o", "out", type=FILE, help="File to write, instead of printing.")(verb)
+    )
 
 
 @click.command("table")
@@ -52,7 +62,11 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     help="Of controls and theta: the methods to show. Of significance: a method, then those to test it against.",
 )
 @click.option("--k", "ks", multiple=True, help="Of significance: the k to show.")
-@click.option("--compression", type=click.FloatRange(0, 1), help="Of ablation and efficiency: where.  [default: 0.81]")
+@click.option(
+    "--compression",
+    type=click.FloatRange(0, 1),
+    help="Of ablation and efficiency: where.  [default: 0.81]",
+)
 @click.option("--c-min", help="Of ablation: the floor.  [default: 0.7]")
 def make_table(name: str, form: str, out: Path | None, **options: Any) -> None:
     """Print a table of a folder of results.
@@ -96,7 +110,9 @@ def make_figure(name: str, out: Path, **options: Any) -> None:
 @on_results
 @by_measure
 @click.option("-o", "out", required=True, type=FILE, help="HTML file to write.")
-@click.option("--parts", type=FOLDER, help="Folder for every table and figure as files of their own, too.")
+@click.option(
+    "--parts", type=FOLDER, help="Folder for every table and figure as files of their own, too."
+)
 def make_report(out: Path, parts: Path | None, **options: Any) -> None:
     """Write every table and figure of a folder of results as one HTML page that needs nothing else.
 
@@ -126,9 +142,14 @@ def compare_results(form: str, out: Path | None, **options: Any) -> None:
 
 def _load(options: dict[str, Any]) -> Results:
     """The results that the options ask for; other options are left."""
-    results = points.load(options.pop("folder"), options.pop("datasets"), options.pop("measure", points.MEASURE))
+    results = points.load(
+        options.pop("folder"), options.pop("datasets"), options.pop("measure", points.MEASURE)
+    )
     if results.left_out:
-        click.echo(f"adamerge: left out: {len(results.left_out)} methods without a cell for every dataset", err=True)
+        click.echo(
+            f"adamerge: left out: {len(results.left_out)} methods without a cell for every dataset",
+            err=True,
+        )
     return results
 
 

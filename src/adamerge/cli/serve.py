@@ -18,16 +18,60 @@ from adamerge.store import parse_bytes
 
 @click.command()
 @click.argument("where", metavar="STORE")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a token.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free one.")
-@click.option("--token", envvar="ADAMERGE_TOKEN", default="", help="What a visitor must know; better ADAMERGE_TOKEN.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; others need a token.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="0 takes a free one.",
+)
+@click.option(
+    "--token",
+    envvar="ADAMERGE_TOKEN",
+    default="",
+    help="What a visitor must know; better ADAMERGE_TOKEN.",
+)
 @click.option("--encoder", default="", help="Only for a class of your own.  [default: the store's]")
-@click.option("--name", "names", multiple=True, help="A further name of this machine in addresses. May be given again.")
-@click.option("--upload/--no-upload", "upload", default=True, show_default=True, help="Whether files can be added.")
-@click.option("--uploads", type=click.Path(path_type=Path), help="Folder that keeps them.  [default: STORE.uploads]")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    help="A further name of this machine in addresses. May be given again.",
+)
+@click.option(
+    "--upload/--no-upload",
+    "upload",
+    default=True,
+    show_default=True,
+    help="Whether files can be added.",
+)
+@click.option(
+    "--uploads",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps them.  [default: STORE.uploads]",
+)
 @click.option("--max-upload", default="50MB", show_default=True, help="Of one file.")
-@click.option("--memory", default="4GiB", show_default=True, help="Vectors that may be held to compare them all.")
-def serve(where: str, host: str, port: int, token: str, encoder: str, names: tuple[str, ...], **options: Any) -> None:
+@click.option(
+    "--memory",
+    default="4GiB",
+    show_default=True,
+    help="Vectors that may be held to compare them all.",
+)
+def serve(
+    where: str,
+    host: str,
+    port: int,
+    token: str,
+    encoder: str,
+    names: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Search STORE in a browser: pages, why each was found, its inspector; add files; and a JSON API.
 
     Only this machine can reach it unless --host says otherwise, and then a token is needed.
@@ -36,7 +80,15 @@ def serve(where: str, host: str, port: int, token: str, encoder: str, names: tup
     adamerge serve reports.store
     ADAMERGE_TOKEN=$(openssl rand -hex 16) adamerge serve reports.store --host 0.0.0.0 --name search.example.org
     """  # noqa: D301 (click reads the backslash)
-    settings = Settings(where, host, port, token, encoder, names=names, max_upload=parse_bytes(options["max_upload"]))
+    settings = Settings(
+        where,
+        host,
+        port,
+        token,
+        encoder,
+        names=names,
+        max_upload=parse_bytes(options["max_upload"]),
+    )
     folder = (options["uploads"] or uploads_of(where)) if options["upload"] else None
     run(replace(settings, uploads=folder.absolute() if folder else None), options["memory"])
 
@@ -52,14 +104,25 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
         raise missing_extra("adamerge serve", "serve") from None
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     existing(settings.store).close()
-    app = make_app(settings, Library(settings.store, encoder=settings.encoder or None, memory=memory))
+    app = make_app(
+        settings, Library(settings.store, encoder=settings.encoder or None, memory=memory)
+    )
     logging.basicConfig(level=logging.WARNING)
     config = uvicorn.Config(
-        app, settings.host, settings.port, log_level="warning", server_header=False, timeout_graceful_shutdown=5
+        app,
+        settings.host,
+        settings.port,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=5,
     )
     socket = config.bind_socket()
-    socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, True)  # else an answer waits 40 ms for the client to ask for its rest
-    socket.listen(2048)  # from now on nobody is turned away, though it takes a moment until they are answered
+    socket.setsockopt(
+        IPPROTO_TCP, TCP_NODELAY, True
+    )  # else an answer waits 40 ms for the client to ask for its rest
+    socket.listen(
+        2048
+    )  # from now on nobody is turned away, though it takes a moment until they are answered
     port = socket.getsockname()[1]
     shown = "localhost" if is_loopback(settings.host) else settings.host
     click.echo(f"http://{shown}:{port}  {settings.title}; Ctrl-C stops it")

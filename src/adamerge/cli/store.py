@@ -31,19 +31,56 @@ as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object
 
 @click.command()
 @click.argument("pages", nargs=-1, required=True)
-@click.option("--store", "where", required=True, help="A folder, s3://bucket/folder, or http://qdrant:6333/collection.")
-@click.option("--encoder", help="`adamerge encoders` lists them.  [default: the store's, or minilm]")
-@click.option("--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]")
-@click.option("--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]")
-@click.option("--metadata", type=click.Path(path_type=Path), help="A .csv table: source, and a column per name.")
-@click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages encoded at a time.")
+@click.option(
+    "--store",
+    "where",
+    required=True,
+    help="A folder, s3://bucket/folder, or http://qdrant:6333/collection.",
+)
+@click.option(
+    "--encoder", help="`adamerge encoders` lists them.  [default: the store's, or minilm]"
+)
+@click.option(
+    "--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]"
+)
+@click.option(
+    "--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]"
+)
+@click.option(
+    "--metadata",
+    type=click.Path(path_type=Path),
+    help="A .csv table: source, and a column per name.",
+)
+@click.option(
+    "--batch-size",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Pages encoded at a time.",
+)
 @on_device
 @max_visual_tokens
-@click.option("--dpi", type=click.IntRange(1), help=f"Resolution of PDF pages.  [default: the store's, or {DPI}]")
-@click.option("--thumbnail", type=click.IntRange(0), default=PIXELS, show_default=True, help="Pixels; 0 for none.")
-@click.option("--strict", is_flag=True, help="Stop at the first page that cannot be read or has nothing to encode.")
+@click.option(
+    "--dpi",
+    type=click.IntRange(1),
+    help=f"Resolution of PDF pages.  [default: the store's, or {DPI}]",
+)
+@click.option(
+    "--thumbnail",
+    type=click.IntRange(0),
+    default=PIXELS,
+    show_default=True,
+    help="Pixels; 0 for none.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Stop at the first page that cannot be read or has nothing to encode.",
+)
 @as_lines
-def index(pages: tuple[str, ...], where: str, encoder: str | None, method: str | None, **options: Any) -> None:
+def index(
+    pages: tuple[str, ...], where: str, encoder: str | None, method: str | None, **options: Any
+) -> None:
     """Encode, compress and store PAGES (PDF files, images, folders, globs), or bring a store up to date with them.
 
     What has not changed since is passed over, what has is replaced, and what is gone from a folder that is given is
@@ -105,8 +142,14 @@ def _say(line: str) -> bool:
 
 
 def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
-    said = [f"{counts[did]:,} {did}" for did in ("added", "replaced", "unchanged", "removed") if counts[did]]
-    click.echo("pages: " + (", ".join(said) or "none") + (f"; {skipped:,} skipped" if skipped else ""))
+    said = [
+        f"{counts[did]:,} {did}"
+        for did in ("added", "replaced", "unchanged", "removed")
+        if counts[did]
+    ]
+    click.echo(
+        "pages: " + (", ".join(said) or "none") + (f"; {skipped:,} skipped" if skipped else "")
+    )
     if is_store(where):
         with open_named(where) as store:
             if store.about is not None:
@@ -117,13 +160,27 @@ def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
 @in_store
 @click.argument("query")
 @click.option("-k", type=click.IntRange(1), default=5, show_default=True, help="Hits.")
-@click.option("--where", "passing", default="", help="A filter: \"year >= 2020 AND language = 'en'\".")
+@click.option(
+    "--where", "passing", default="", help="A filter: \"year >= 2020 AND language = 'en'\"."
+)
 @click.option("--encoder", help="Only for a class of your own.  [default: the store's]")
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
-@click.option("--memory", default="4GiB", show_default=True, help="Vectors that may be held to compare them all.")
+@click.option(
+    "--memory",
+    default="4GiB",
+    show_default=True,
+    help="Vectors that may be held to compare them all.",
+)
 @as_lines
 def search(
-    where: str, query: str, k: int, passing: str, encoder: str | None, exact: bool, memory: str, as_json: bool
+    where: str,
+    query: str,
+    k: int,
+    passing: str,
+    encoder: str | None,
+    exact: bool,
+    memory: str,
+    as_json: bool,
 ) -> None:
     """Find the pages of STORE that answer QUERY best, and the words or the region of each that matched.
 
@@ -144,9 +201,14 @@ def search(
 def _hits(found: Found) -> str:
     names = sorted({name for hit in found for name in hit.metadata})
     head = ["source", "page", "score", *names]
-    rows = [[hit.source, str(hit.number), f"{hit.score:.3f}", *_values(hit, names)] for hit in found]
+    rows = [
+        [hit.source, str(hit.number), f"{hit.score:.3f}", *_values(hit, names)] for hit in found
+    ]
     lines = table(head, rows).splitlines()
-    return "\n".join(f"{line}  {text}" for line, text in zip(lines, ["matched", *map(matched, found)], strict=True))
+    return "\n".join(
+        f"{line}  {text}"
+        for line, text in zip(lines, ["matched", *map(matched, found)], strict=True)
+    )
 
 
 def _values(hit: Hit, names: list[str]) -> list[str]:
@@ -178,7 +240,12 @@ def _how(found: Found) -> str:
 
 def _json(hit: Hit) -> dict[str, Any]:
     matches = [
-        {"similarity": m.similarity, "row": m.row, "words": m.words, "boxes": m.boxes.round(4).tolist()}
+        {
+            "similarity": m.similarity,
+            "row": m.row,
+            "words": m.words,
+            "boxes": m.boxes.round(4).tolist(),
+        }
         for m in hit.matches
     ]
     about = {"page": hit.id, "score": hit.score, "source": hit.source, "number": hit.number}
@@ -200,14 +267,28 @@ def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
 
 @click.command()
 @in_store
-@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write, or a .parquet file.")
 @click.option(
-    "--dtype", type=click.Choice(["float16", "float32"]), default="float16", show_default=True, help="Of shards."
+    "-o",
+    "out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder to write, or a .parquet file.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float16", "float32"]),
+    default="float16",
+    show_default=True,
+    help="Of shards.",
 )
 def export(where: str, out: Path, dtype: str) -> None:
     """Write the pages of STORE to a folder of vectors, or to one Parquet file that any reader opens."""
     with existing(where) as store:
-        run = export_parquet(store, out) if out.suffix == ".parquet" else export_shards(store, out, dtype)
+        run = (
+            export_parquet(store, out)
+            if out.suffix == ".parquet"
+            else export_shards(store, out, dtype)
+        )
         count = sum(1 for _ in progress(run, len(store), 0))
     click.echo(f"{count:,} pages written to {out}")
 
@@ -215,7 +296,11 @@ def export(where: str, out: Path, dtype: str) -> None:
 @click.command()
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option("--dtype", type=click.Choice(DTYPES), help="Of a new store.  [default: that of FROM, where TO has it]")
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    help="Of a new store.  [default: that of FROM, where TO has it]",
+)
 def copy(source: str, target: str, dtype: str | None) -> None:
     """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
     with existing(source) as store, open_named(target, dtype=dtype) as to:

@@ -25,15 +25,38 @@ SHOWN = 20  # pages printed in a table; --json has them all
 @click.command()
 @click.argument("pages", nargs=-1, required=True)
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
-@click.option("--encoder", "name", default="minilm", show_default=True, help="A name; `adamerge encoders` lists them.")
-@click.option("--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages at a time.")
+@click.option(
+    "--encoder",
+    "name",
+    default="minilm",
+    show_default=True,
+    help="A name; `adamerge encoders` lists them.",
+)
+@click.option(
+    "--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages at a time."
+)
 @on_device
-@click.option("--dtype", help="Of the model: float32, float16 or bfloat16.  [default: bfloat16 on cuda]")
+@click.option(
+    "--dtype", help="Of the model: float32, float16 or bfloat16.  [default: bfloat16 on cuda]"
+)
 @max_visual_tokens
-@click.option("--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages.")
-@click.option("--resume/--no-resume", default=True, show_default=True, help="Go on with a folder that was begun.")
-@click.option("--skip-bad", is_flag=True, help="Go on after a page that cannot be read, and say so at the end.")
-def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad: bool, **options: Any) -> None:
+@click.option(
+    "--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages."
+)
+@click.option(
+    "--resume/--no-resume",
+    default=True,
+    show_default=True,
+    help="Go on with a folder that was begun.",
+)
+@click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="Go on after a page that cannot be read, and say so at the end.",
+)
+def encode(
+    pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad: bool, **options: Any
+) -> None:
     """Encode PAGES (PDF files, images, folders, globs) into vectors with attention, a patch each.
 
     OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped goes on where it was when the same
@@ -49,7 +72,14 @@ def encode(pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad:
     batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
     bad: list[AdamergeError] = []
     encoder = encoder_spec(name, **options).load()
-    run = encode_files(pages, out, encoder, batch_size=batch_size, dpi=dpi, skip_bad=bad.append if skip_bad else None)
+    run = encode_files(
+        pages,
+        out,
+        encoder,
+        batch_size=batch_size,
+        dpi=dpi,
+        skip_bad=bad.append if skip_bad else None,
+    )
     for _ in progress(run, total, sum(counted(out).values())):
         pass
     click.echo(listed(facts(out)))
@@ -64,7 +94,11 @@ def encoders(as_json: bool) -> None:
     for name, kind in (installed() | {"vidore/colqwen2.5-v0.2": COLPALI}).items():
         ready = kind.installed
         if as_json:
-            click.echo(json.dumps({"encoder": name, "does": kind.does, "installed": ready, "extra": kind.extra}))
+            click.echo(
+                json.dumps(
+                    {"encoder": name, "does": kind.does, "installed": ready, "extra": kind.extra}
+                )
+            )
         else:
             state = "installed" if ready else f"pip install 'adamerge[{kind.extra}]'"
             click.echo(f"{name}\n    {kind.does}\n    {state}")
@@ -73,11 +107,31 @@ def encoders(as_json: bool) -> None:
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
-@click.option("--method", "names", multiple=True, default=["adamerge"], show_default=True, help="May be given again.")
+@click.option(
+    "--method",
+    "names",
+    multiple=True,
+    default=["adamerge"],
+    show_default=True,
+    help="May be given again.",
+)
 @click.option("--workers", type=click.IntRange(1), help="Threads.  [default: one per core]")
-@click.option("--dtype", type=click.Choice(DTYPES), default="float16", show_default=True, help="Of the stored vectors.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per page and one for the total, a line each.")
-def compress(source: Path, out: Path, names: tuple[str, ...], workers: int | None, dtype: str, as_json: bool) -> None:
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    default="float16",
+    show_default=True,
+    help="Of the stored vectors.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One JSON object per page and one for the total, a line each.",
+)
+def compress(
+    source: Path, out: Path, names: tuple[str, ...], workers: int | None, dtype: str, as_json: bool
+) -> None:
     """Compress the pages of IN and print what was kept of each.
 
     IN is a folder of vectors, a .npz, .npy, .safetensors, .parquet or .arrow file, or a folder of such files; see
@@ -105,9 +159,14 @@ def methods(as_json: bool) -> None:
         text = (cls.__doc__ or "").strip().splitlines()[0]
         defaults = {f.name: f.default for f in options(cls) if f.name not in given}
         if as_json:
-            click.echo(json.dumps({"method": name, "does": text, "fixed": given, "options": defaults}))
+            click.echo(
+                json.dumps({"method": name, "does": text, "fixed": given, "options": defaults})
+            )
         else:
-            fixed, choices = (", ".join(f"{k}={as_text(v)}" for k, v in some.items()) for some in (given, defaults))
+            fixed, choices = (
+                ", ".join(f"{k}={as_text(v)}" for k, v in some.items())
+                for some in (given, defaults)
+            )
             click.echo(f"{name}\n    {text}" + (f" Here {fixed}." if fixed else ""))
             click.echo(f"    {choices or 'no options'}")
 
@@ -118,7 +177,9 @@ def _compress(source: Path, folder: Path, method: Method, workers: int | None, d
     if first is None:
         raise BadInput(f"{source} holds no pages")
     encoder = read_manifest(source).encoder if (source / NAME).exists() else {}
-    with Writer(folder, dtype=dtype, method=str(method), encoder=encoder, source=fingerprint(source)) as out:
+    with Writer(
+        folder, dtype=dtype, method=str(method), encoder=encoder, source=fingerprint(source)
+    ) as out:
         pages = read_vectors(source, out.done)
         for small in progress(compress_pages(pages, method, workers), _count(source), out.done):
             out.add(small)
@@ -134,7 +195,9 @@ def _print_report(folder: Shards, as_json: bool) -> None:
     if as_json:
         for row in rows:
             click.echo(json.dumps({"method": folder.manifest.method} | row.json()))
-        click.echo(json.dumps({"method": folder.manifest.method, "total": len(rows)} | total.json()))
+        click.echo(
+            json.dumps({"method": folder.manifest.method, "total": len(rows)} | total.json())
+        )
         return
     shown = [row.cells() for row in rows[:SHOWN]]
     click.echo(f"{folder.manifest.method}, {folder.manifest.dtype}")

@@ -1,7 +1,14 @@
 """MultiVector -> Compressed: prune, link, cut, pool. Stages are functions on arrays, methods are choices of stages."""
 
 from adamerge.compress import cut, link, pool, prune
-from adamerge.compress.methods import AdaMerge, DocPruner, Identity, PruneThenMerge, Random, SemCluster
+from adamerge.compress.methods import (
+    AdaMerge,
+    DocPruner,
+    Identity,
+    PruneThenMerge,
+    Random,
+    SemCluster,
+)
 from adamerge.compress.names import Method, parse_method
 from adamerge.compress.stream import compress, compress_pages
 

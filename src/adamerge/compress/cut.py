@@ -66,7 +66,9 @@ def groups(tree: Tree, cut: Cut | int) -> Ints:
     """The group of every patch under a cut, or under a number of groups m: (n,), numbered by their first patch."""
     made = cut.merges if isinstance(cut, Cut) else budget(tree, cut).merges
     if made >= len(tree):
-        raise BadInput(f"a tree of {len(tree)} patches has {len(tree) - 1} merges, the cut wants {made}")
+        raise BadInput(
+            f"a tree of {len(tree)} patches has {len(tree) - 1} merges, the cut wants {made}"
+        )
     try:
         return kernels.groups(np.ascontiguousarray(tree.merges, np.int32), made)
     except ValueError as error:

@@ -30,7 +30,9 @@ def ward(vectors: ArrayLike, linkage: Linkage = "euclidean") -> Tree:
     rows = arrays.directions(vectors, "vectors")
     arrays.one_of(linkage, Linkage, "linkage")
     n, d = rows.shape
-    need = kernels.ward_bytes(n, d if linkage == "euclidean" else n) * (1 if linkage == "euclidean" else 2)
+    need = kernels.ward_bytes(n, d if linkage == "euclidean" else n) * (
+        1 if linkage == "euclidean" else 2
+    )
     if need > 2**24 and need > _free_memory():  # for a page of 16 MB it is not worth asking
         raise _too_large(n, need)
     try:
@@ -61,14 +63,18 @@ def _free_memory() -> int:
 def _machine() -> int:
     try:
         with open("/proc/meminfo") as lines:
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+            return next(
+                int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")
+            )
     except (OSError, StopIteration):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _container() -> int:
     try:
-        limit, used = (Path("/sys/fs/cgroup", f"memory.{name}").read_text() for name in ("max", "current"))
+        limit, used = (
+            Path("/sys/fs/cgroup", f"memory.{name}").read_text() for name in ("max", "current")
+        )
         return int(limit) - int(used)
     except (OSError, ValueError):  # none, or "max"
         return sys.maxsize

@@ -28,7 +28,9 @@ from adamerge.types import Compressed, Cut, MultiVector, Tree
 
 Pool = Literal["attention", "mean"]
 Rounding = Literal["ceil", "floor"]
-Importance = Literal["attention", "density"]  # of the encoder; or from the vectors alone, where there is none
+Importance = Literal[
+    "attention", "density"
+]  # of the encoder; or from the vectors alone, where there is none
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ class Random(Method, names={"random": {}}):
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Keep max(1, round(keep n)) patches."""
-        return _kept(page, prune.at_random(len(page), self.keep, [self.seed, crc32(page.id.encode())]), self)
+        return _kept(
+            page, prune.at_random(len(page), self.keep, [self.seed, crc32(page.id.encode())]), self
+        )
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,9 @@ class PruneThenMerge(Method, names={"ptm": {"pool": "mean"}, "ptm-attn": {"pool"
 
 
 @dataclass(frozen=True)
-class AdaMerge(Method, names={"adamerge": {"pool": "attention"}, "adamerge-mean": {"pool": "mean"}}):
+class AdaMerge(
+    Method, names={"adamerge": {"pool": "attention"}, "adamerge-mean": {"pool": "mean"}}
+):
     """Prune by attention, cut the merge tree at the page's own cliff, pool by attention: the paper.
 
     `cut="floor"` makes every merge above c_min and looks for no cliff: the control.
@@ -160,7 +166,11 @@ class AdaMerge(Method, names={"adamerge": {"pool": "attention"}, "adamerge-mean"
 
 
 def _weighed(page: MultiVector, importance: Importance) -> MultiVector:
-    return page if importance == "attention" else replace(page, attention=prune.inverse_density(page.vectors))
+    return (
+        page
+        if importance == "attention"
+        else replace(page, attention=prune.inverse_density(page.vectors))
+    )
 
 
 def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
@@ -184,7 +194,9 @@ def _kept(page: MultiVector, keep: Bools, method: Method) -> Compressed:
     return _stored(page, page.vectors[keep], groups, Cut(), method)
 
 
-def _merged(page: MultiVector, keep: Bools, tree: Tree, stop: Cut, how: Pool, unit: bool, method: Method) -> Compressed:
+def _merged(
+    page: MultiVector, keep: Bools, tree: Tree, stop: Cut, how: Pool, unit: bool, method: Method
+) -> Compressed:
     groups: Ints = np.full(len(page), -1, np.int32)
     groups[keep] = cut.groups(tree, stop)
     if how == "attention" and page.attention is not None:
@@ -194,8 +206,12 @@ def _merged(page: MultiVector, keep: Bools, tree: Tree, stop: Cut, how: Pool, un
     return _stored(page, vectors, groups, stop, method)
 
 
-def _stored(page: MultiVector, vectors: Floats, groups: Ints, stop: Cut, method: Method) -> Compressed:
-    return Compressed(vectors, groups, page.extra, stop, str(method), page.grid, page.boxes, page.id)
+def _stored(
+    page: MultiVector, vectors: Floats, groups: Ints, stop: Cut, method: Method
+) -> Compressed:
+    return Compressed(
+        vectors, groups, page.extra, stop, str(method), page.grid, page.boxes, page.id
+    )
 
 
 def _require(true: bool, message: str) -> None:

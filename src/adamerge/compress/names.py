@@ -15,7 +15,9 @@ from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 from adamerge.errors import BadInput, UnknownName
 from adamerge.types import Compressed, MultiVector
 
-METHODS: dict[str, tuple[type["Method"], dict[str, Any]]] = {}  # name -> class, and the options the name stands for
+METHODS: dict[
+    str, tuple[type["Method"], dict[str, Any]]
+] = {}  # name -> class, and the options the name stands for
 
 
 class Method:
@@ -34,7 +36,9 @@ class Method:
         """Enter the method in the table under each of its names; the name of another's method is refused."""
         for name in names:
             if name in METHODS and METHODS[name][0].__module__ != cls.__module__:
-                raise BadInput(f"there is a method '{name}' already: choose another name for {cls.__name__}")
+                raise BadInput(
+                    f"there is a method '{name}' already: choose another name for {cls.__name__}"
+                )
         METHODS.update({name: (cls, given) for name, given in names.items()})
 
     def __post_init__(self) -> None:
@@ -57,26 +61,34 @@ def parse_method(text: str) -> Method:
     """The method of a name; options that are not given have their defaults."""
     name, _, rest = text.strip().partition(":")
     if name not in METHODS:
-        raise UnknownName(f"no method '{name}'{_guess(name, METHODS)}; choose from {', '.join(METHODS)}")
+        raise UnknownName(
+            f"no method '{name}'{_guess(name, METHODS)}; choose from {', '.join(METHODS)}"
+        )
     cls, given = METHODS[name]
     known = [option.name for option in options(cls) if option.name not in given]
     values: dict[str, str] = {}
     for part in filter(None, rest.split(",")):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key not in known:
-            raise UnknownName(f"{name} has no option '{key}'{_guess(key, known)}; it has {', '.join(known) or 'none'}")
+            raise UnknownName(
+                f"{name} has no option '{key}'{_guess(key, known)}; it has {', '.join(known) or 'none'}"
+            )
         if not equals or key in values:
             raise BadInput(f"{name}: write option '{key}' once, as {key}=VALUE")
         values[key] = value
     return cls(**given, **values)
 
 
-def as_method(method: Callable[[MultiVector], Compressed] | str) -> Callable[[MultiVector], Compressed]:
+def as_method(
+    method: Callable[[MultiVector], Compressed] | str,
+) -> Callable[[MultiVector], Compressed]:
     """A method by its name, or any function from a page to its compressed form as it is."""
     if isinstance(method, str):
         return parse_method(method)
     if not callable(method):
-        raise BadInput(f"a method is a name or something that takes a page, got {type(method).__name__}")
+        raise BadInput(
+            f"a method is a name or something that takes a page, got {type(method).__name__}"
+        )
     return method
 
 

@@ -21,7 +21,9 @@ def mean(vectors: ArrayLike, groups: ArrayLike, unit: bool = False) -> Floats:
     return kernels.pool(rows, numbers, None, _count(numbers), unit)
 
 
-def weighted(vectors: ArrayLike, groups: ArrayLike, attention: ArrayLike, unit: bool = False) -> Floats:
+def weighted(
+    vectors: ArrayLike, groups: ArrayLike, attention: ArrayLike, unit: bool = False
+) -> Floats:
     r"""The centroid of each group, weighted by attention.
 
         p_g = sum_{i in g} alpha_i x_i / sum_{i in g} alpha_i
@@ -32,14 +34,18 @@ def weighted(vectors: ArrayLike, groups: ArrayLike, attention: ArrayLike, unit: 
     rows, numbers = _matched(vectors, groups)
     weights = arrays.weights(attention, "attention")
     if len(weights) != len(rows):
-        raise BadShape(f"attention must have one value per patch: {len(rows)} patches, shape {weights.shape}")
+        raise BadShape(
+            f"attention must have one value per patch: {len(rows)} patches, shape {weights.shape}"
+        )
     return kernels.pool(rows, numbers, weights, _count(numbers), unit)
 
 
 def _matched(vectors: ArrayLike, groups: ArrayLike) -> tuple[Floats, Ints]:
     rows, numbers = arrays.floats(vectors, "vectors", rank=2), arrays.groups(groups)
     if len(numbers) != len(rows):
-        raise BadShape(f"groups must have one number per patch: {len(rows)} patches, shape {numbers.shape}")
+        raise BadShape(
+            f"groups must have one number per patch: {len(rows)} patches, shape {numbers.shape}"
+        )
     return rows, numbers
 
 

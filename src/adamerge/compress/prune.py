@@ -12,7 +12,9 @@ from adamerge.errors import BadInput
 
 Stats = Literal["iqr", "plain"]
 
-ROUNDING = 1e-6  # relative; attention is float32, and what equals tau but for rounding does not exceed it
+ROUNDING = (
+    1e-6  # relative; attention is float32, and what equals tau but for rounding does not exceed it
+)
 
 
 def by_attention(attention: ArrayLike, k: float, stats: Stats = "iqr") -> Bools:
@@ -75,5 +77,8 @@ def _quartiles(alpha: Doubles) -> tuple[float, float]:
     """q25 and q75, interpolated linearly, as np.quantile gives them in a fifth of the time."""
     ordered = np.sort(alpha)
     places = 0.25 * (len(alpha) - 1), 0.75 * (len(alpha) - 1)
-    low, high = (ordered[int(p)] + p % 1 * (ordered[min(int(p) + 1, len(alpha) - 1)] - ordered[int(p)]) for p in places)
+    low, high = (
+        ordered[int(p)] + p % 1 * (ordered[min(int(p) + 1, len(alpha) - 1)] - ordered[int(p)])
+        for p in places
+    )
     return float(low), float(high)

@@ -19,12 +19,16 @@ AHEAD = 2  # tasks held per worker: enough that none waits, few enough that memo
 
 
 def compress(
-    vectors: ArrayLike | MultiVector, attention: ArrayLike | None = None, method: Method | str = "adamerge"
+    vectors: ArrayLike | MultiVector,
+    attention: ArrayLike | None = None,
+    method: Method | str = "adamerge",
 ) -> Compressed:
     """Compress one page: its vectors (n, d) and attention (n,), or a MultiVector that holds both."""
     if isinstance(vectors, MultiVector):
         if attention is not None:
-            raise BadInput("a MultiVector brings its own attention: MultiVector(vectors, attention)")
+            raise BadInput(
+                "a MultiVector brings its own attention: MultiVector(vectors, attention)"
+            )
         return as_method(method)(vectors)
     return as_method(method)(MultiVector(vectors, attention))
 

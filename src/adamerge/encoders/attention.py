@@ -21,7 +21,12 @@ from adamerge.errors import BadInput
 
 NAME = "adamerge_rows"
 CHUNK = 64  # rows at a time where the mean over many is wanted
-ELSEWHERE = ("visual", "vision", "image_encoder", "audio")  # towers whose attention is not the text's
+ELSEWHERE = (
+    "visual",
+    "vision",
+    "image_encoder",
+    "audio",
+)  # towers whose attention is not the text's
 LEAVES = ("self_attn", "attn", "attention", "self")
 
 
@@ -93,7 +98,9 @@ def _kernel(module: nn.Module) -> Callable[..., Any]:
     return ALL_ATTENTION_FUNCTIONS[name]  # type: ignore[no-any-return]
 
 
-def _attend(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any) -> Any:
+def _attend(
+    module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any
+) -> Any:
     seen: Capture = module._adamerge
     out = seen.kernel(module, query, key, value, mask, **given)
     with torch.no_grad():
@@ -101,7 +108,9 @@ def _attend(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor
     return out
 
 
-def _weights(module: Any, query: Tensor, key: Tensor, mask: Tensor | None, seen: Capture, given: Any) -> Tensor:
+def _weights(
+    module: Any, query: Tensor, key: Tensor, mask: Tensor | None, seen: Capture, given: Any
+) -> Tensor:
     """softmax(q k^T) of the wanted rows: O(rows heads N d) work, O(heads N) memory a row."""
     causal = given.get("is_causal")
     causal = getattr(module, "is_causal", True) if causal is None else causal
@@ -109,12 +118,18 @@ def _weights(module: Any, query: Tensor, key: Tensor, mask: Tensor | None, seen:
     scale = given.get("scaling")
     scale, cap = query.shape[-1] ** -0.5 if scale is None else scale, given.get("softcap")
     if seen.rows.dim() == 1:
-        return _softmax(query, key, seen.rows.to(query.device)[:, None], allowed, scale, cap)[:, :, 0]
+        return _softmax(query, key, seen.rows.to(query.device)[:, None], allowed, scale, cap)[
+            :, :, 0
+        ]
     wanted = seen.rows.to(query.device)
     total = torch.zeros(query.shape[0], query.shape[1], key.shape[2], device=query.device)
     for start in range(0, query.shape[2], CHUNK):
-        rows = torch.arange(start, min(start + CHUNK, query.shape[2]), device=query.device).expand(len(query), -1)
-        part = _softmax(query, key, rows, allowed, scale, cap).nan_to_num(0.0)  # a row of padding may see nothing
+        rows = torch.arange(start, min(start + CHUNK, query.shape[2]), device=query.device).expand(
+            len(query), -1
+        )
+        part = _softmax(query, key, rows, allowed, scale, cap).nan_to_num(
+            0.0
+        )  # a row of padding may see nothing
         total += (part * wanted[:, rows[0]][:, None, :, None]).sum(2)
     return total / wanted.sum(1).clamp_min(1)[:, None, None]
 
@@ -133,11 +148,17 @@ class _Allowed:
         at = torch.arange(logits.shape[-1], device=logits.device)
         apart = at - rows[:, :, None]  # (B, R, N)
         keep = self.real[:, None, :].expand_as(apart).clone()
-        if self.mask is not None and self.mask.dim() == 4:  # it says it all: prefixes, both directions, windows
+        if (
+            self.mask is not None and self.mask.dim() == 4
+        ):  # it says it all: prefixes, both directions, windows
             full = self.mask.expand(len(rows), *self.mask.shape[1:])
             index = rows[:, None, :, None].expand(-1, full.shape[1], -1, full.shape[3])
             part = full.gather(2, index)[..., : logits.shape[-1]]
-            logits = logits.masked_fill(~part, -torch.inf) if part.dtype == torch.bool else logits + part.float()
+            logits = (
+                logits.masked_fill(~part, -torch.inf)
+                if part.dtype == torch.bool
+                else logits + part.float()
+            )
         elif self.causal:
             keep &= apart <= 0
         if self.window is not None:
@@ -145,12 +166,16 @@ class _Allowed:
         return logits.masked_fill(~keep[:, None], -torch.inf)
 
 
-def _softmax(query: Tensor, key: Tensor, rows: Tensor, allowed: _Allowed, scale: float, cap: float | None) -> Tensor:
+def _softmax(
+    query: Tensor, key: Tensor, rows: Tensor, allowed: _Allowed, scale: float, cap: float | None
+) -> Tensor:
     """Attention of rows (B, R): (B, heads, R, N). Grouped keys are shared, not repeated."""
     batch, heads, _, d = query.shape
     shared = key.shape[1]
     index = rows[:, None, :, None].expand(-1, heads, -1, d)
-    wanted = query.gather(2, index).float().reshape(batch, shared, heads // shared * rows.shape[1], d)
+    wanted = (
+        query.gather(2, index).float().reshape(batch, shared, heads // shared * rows.shape[1], d)
+    )
     # one head of keys at a time, so that no float32 copy of all of them is made
     parts = [wanted[:, g] @ key[:, g].float().transpose(1, 2) for g in range(shared)]
     logits = torch.stack(parts, 1).reshape(batch, heads, rows.shape[1], -1) * scale

@@ -53,7 +53,11 @@ class ColPaliEncoder:
         query_prefix: str | None = None,
     ) -> None:
         """Load a checkpoint; refuse one that would leave weights random."""
-        given = {"dtype": dtype, "max_num_visual_tokens": max_num_visual_tokens, "query_prefix": query_prefix}
+        given = {
+            "dtype": dtype,
+            "max_num_visual_tokens": max_num_visual_tokens,
+            "query_prefix": query_prefix,
+        }
         self.options = {key: value for key, value in given.items() if value is not None}
         model_class, processor_class = _classes(name)
         self.device = choose(device)
@@ -61,8 +65,14 @@ class ColPaliEncoder:
         if self.dtype not in DTYPES:
             raise BadInput(f"dtype must be one of {', '.join(DTYPES)}, got '{self.dtype}'")
         if max_num_visual_tokens is not None and "Qwen" not in model_class.__name__:
-            raise BadInput(f"{model_class.__name__} makes as many patches as its pictures need: it has no limit to set")
-        limit = {} if max_num_visual_tokens is None else {"max_num_visual_tokens": max_num_visual_tokens}
+            raise BadInput(
+                f"{model_class.__name__} makes as many patches as its pictures need: it has no limit to set"
+            )
+        limit = (
+            {}
+            if max_num_visual_tokens is None
+            else {"max_num_visual_tokens": max_num_visual_tokens}
+        )
         self.processor: Any = processor_class.from_pretrained(name, **limit)
         if query_prefix is not None:
             self.processor.query_prefix = query_prefix
@@ -71,7 +81,9 @@ class ColPaliEncoder:
         self.at_once = 2**31  # pages; less once memory has run out
         self.dim = int(getattr(self.model, "dim", 128))
         self.max_num_visual_tokens = max_num_visual_tokens
-        self._turn = Lock()  # positions and attention are kept in the model: one forward pass at a time
+        self._turn = (
+            Lock()
+        )  # positions and attention are kept in the model: one forward pass at a time
 
     @property
     def about(self) -> dict[str, Any]:
@@ -88,7 +100,9 @@ class ColPaliEncoder:
             "options": self.options,
             "query prefix": self.processor.query_prefix,
             "query augmentation": self.processor.query_augmentation_token,
-            "libraries": {package: version(package) for package in ("torch", "transformers", "colpali-engine")},
+            "libraries": {
+                package: version(package) for package in ("torch", "transformers", "colpali-engine")
+            },
         }
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
@@ -99,7 +113,11 @@ class ColPaliEncoder:
             encoded = self._attempt(batch)
             if encoded is None:  # outside of the except block, which keeps the failed batch alive
                 self.at_once = len(batch) // 2
-                log.warning("out of memory with %d pages at once; going on with %d", len(batch), self.at_once)
+                log.warning(
+                    "out of memory with %d pages at once; going on with %d",
+                    len(batch),
+                    self.at_once,
+                )
                 torch.cuda.empty_cache()
                 continue
             out += encoded
@@ -134,14 +152,18 @@ class ColPaliEncoder:
         with self._turn:
             batch = self.processor.process_queries(texts=list(texts))
         real = zip(batch["input_ids"], batch["attention_mask"].bool(), strict=True)
-        return [[self.processor.tokenizer.decode([i]) for i in ids[mask].tolist()] for ids, mask in real]
+        return [
+            [self.processor.tokenizer.decode([i]) for i in ids[mask].tolist()] for ids, mask in real
+        ]
 
     @torch.no_grad()
     def _encode(self, images: list[Any], ids: list[str]) -> list[MultiVector]:
         with self._turn:
             batch = self._to_device(self.processor.process_images(images))
             mask = batch["attention_mask"]
-            rows = mask.bool() if "ModernVBert" in type(self.model).__name__ else None  # reads in both directions
+            rows = (
+                mask.bool() if "ModernVBert" in type(self.model).__name__ else None
+            )  # reads in both directions
             with capture(self.model, mask, rows) as seen:
                 vectors = self._forward(batch)
         if seen.weights is None:
@@ -156,7 +178,9 @@ class ColPaliEncoder:
         vectors: Tensor = self.model(**batch)
         return vectors
 
-    def _page(self, batch: dict[str, Tensor], vectors: Tensor, importance: Tensor, i: int, id: str) -> MultiVector:
+    def _page(
+        self, batch: dict[str, Tensor], vectors: Tensor, importance: Tensor, i: int, id: str
+    ) -> MultiVector:
         real = batch["attention_mask"][i].bool()
         patch = (batch["input_ids"][i] == self._image_token()) & real
         grid, boxes = patch_layout(self.processor, batch, i, int(patch.sum()))
@@ -171,13 +195,18 @@ class ColPaliEncoder:
 
     def _image_token(self) -> int:
         token = getattr(self.processor, "image_token_id", None)
-        return int(self.processor.tokenizer.convert_tokens_to_ids("<image>") if token is None else token)
+        return int(
+            self.processor.tokenizer.convert_tokens_to_ids("<image>") if token is None else token
+        )
 
     def _to_device(self, batch: Any) -> dict[str, Tensor]:
         # PaliGemma's processor adds labels, for which the model would compute a loss over its vocabulary
         parts = {key: value for key, value in batch.items() if key != "labels"}
         dtype = DTYPES[self.dtype]
-        return {k: v.to(self.device, dtype) if v.is_floating_point() else v.to(self.device) for k, v in parts.items()}
+        return {
+            k: v.to(self.device, dtype) if v.is_floating_point() else v.to(self.device)
+            for k, v in parts.items()
+        }
 
 
 def _classes(name: str) -> tuple[Any, Any]:
@@ -197,7 +226,9 @@ def _config(name: str) -> dict[str, Any]:
 def _base(name: str) -> str | None:
     """The checkpoint that an adapter goes onto; None for one that stands alone."""
     try:
-        found = cached_file(name, "adapter_config.json", _raise_exceptions_for_missing_entries=False)
+        found = cached_file(
+            name, "adapter_config.json", _raise_exceptions_for_missing_entries=False
+        )
     except OSError:
         found = None
     return str(json.loads(Path(found).read_text())["base_model_name_or_path"]) if found else None
@@ -207,7 +238,9 @@ def _file(name: str, file: str) -> Path:
     try:
         return Path(str(cached_file(name, file)))
     except OSError as error:
-        raise BadFile(f"{name} is no checkpoint here or on the hub: {str(error).splitlines()[0]}") from None
+        raise BadFile(
+            f"{name} is no checkpoint here or on the hub: {str(error).splitlines()[0]}"
+        ) from None
 
 
 def _revision(name: str) -> str:
@@ -220,7 +253,9 @@ def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
     """The model, or an error where transformers would fill in random weights without a word."""
     if base := _base(name):  # loading an adapter tells of the adapter's keys only
         _, info = model_class.from_pretrained(base, dtype=dtype, output_loading_info=True)
-        own = set(json.loads(_file(name, "adapter_config.json").read_text()).get("modules_to_save") or ())
+        own = set(
+            json.loads(_file(name, "adapter_config.json").read_text()).get("modules_to_save") or ()
+        )
         lost = [key for key in info["missing_keys"] if not own & set(key.split("."))]
         _refuse(base, {"missing_keys": lost})
     model, info = model_class.from_pretrained(name, dtype=dtype, output_loading_info=True)
@@ -234,7 +269,9 @@ def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
 def _refuse(name: str, info: dict[str, Any]) -> None:
     for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
         if keys := sorted(info.get(kind) or ()):
-            raise BadFile(f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random")
+            raise BadFile(
+                f"{name}: {len(keys)} {kind.replace('_', ' ')} ({keys[0]} ...): weights would be random"
+            )
 
 
 def _array(tensor: Tensor) -> Floats:

@@ -35,7 +35,9 @@ def encode_files(
         return read_pages(paths, dpi, skip_bad, done)
 
     about = {"batch size": batch_size, "dpi": dpi}
-    return encode_pages(pages, out, encoder, about=about, source=source, batch_size=batch_size, skip_bad=skip_bad)
+    return encode_pages(
+        pages, out, encoder, about=about, source=source, batch_size=batch_size, skip_bad=skip_bad
+    )
 
 
 def encode_pages(
@@ -65,7 +67,9 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def encode_batch(encoder: Encoder, batch: list[Page], skip_bad: Report | None = None) -> list[MultiVector]:
+def encode_batch(
+    encoder: Encoder, batch: list[Page], skip_bad: Report | None = None
+) -> list[MultiVector]:
     """The pages of a batch; those that cannot be encoded are reported, if somebody wants to know."""
     try:
         return encoder.encode_pages(batch)

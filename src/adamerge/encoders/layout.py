@@ -14,7 +14,9 @@ import numpy as np
 from adamerge.arrays import Floats
 from adamerge.errors import BadInput
 
-Layout = tuple[tuple[int, int] | None, Floats]  # grid (rows, columns) if the patches fill one, boxes (n, 4)
+Layout = tuple[
+    tuple[int, int] | None, Floats
+]  # grid (rows, columns) if the patches fill one, boxes (n, 4)
 
 
 def patch_layout(processor: Any, batch: Any, i: int, n: int) -> Layout:
@@ -38,7 +40,9 @@ def patch_layout(processor: Any, batch: Any, i: int, n: int) -> Layout:
 def cells(rows: int, columns: int) -> Floats:
     """The boxes of a grid, row by row: (rows columns, 4)."""
     y, x = np.divmod(np.arange(rows * columns), columns)
-    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], axis=1).astype(np.float32)
+    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], axis=1).astype(
+        np.float32
+    )
 
 
 def _tiles(processor: Any, ids: Any, n: int) -> tuple[tuple[int, int] | None, Floats]:
@@ -46,7 +50,11 @@ def _tiles(processor: Any, ids: Any, n: int) -> tuple[tuple[int, int] | None, Fl
     found = [match for name in names if (match := re.fullmatch(r"<row_(\d+)_col_(\d+)>", name))]
     rows, columns = (max((int(match[k]) for match in found), default=0) for k in (1, 2))
     side = math.isqrt(n // (rows * columns + 1))
-    grid = cells(rows * side, columns * side).reshape(rows * side, columns * side, 4) if rows else cells(0, 1)
+    grid = (
+        cells(rows * side, columns * side).reshape(rows * side, columns * side, 4)
+        if rows
+        else cells(0, 1)
+    )
     tiles = [
         grid[r * side : (r + 1) * side, c * side : (c + 1) * side].reshape(-1, 4)
         for r in range(rows)

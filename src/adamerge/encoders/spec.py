@@ -101,7 +101,9 @@ class EncoderSpec:
             raise missing_extra(f"the encoder {self.name}", kind.extra)
         encoder: Encoder = _class_of(kind.where)(self.name, **given)
         if encoder.name != self.name:
-            raise BadInput(f"the encoder {self.name} calls itself {encoder.name}: no store could find it again")
+            raise BadInput(
+                f"the encoder {self.name} calls itself {encoder.name}: no store could find it again"
+            )
         return encoder
 
     def check_options(self) -> None:
@@ -120,12 +122,16 @@ class EncoderSpec:
         if self.name in KINDS:
             return None
         if (folder := Path(self.name)).is_dir():
-            files = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir())
+            files = sorted(
+                (p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir()
+            )
             return f"local {sha256(repr(files).encode()).hexdigest()[:12]}"
         try:
             from huggingface_hub import try_to_load_from_cache
 
-            found = [try_to_load_from_cache(self.name, f"{kind}config.json") for kind in ("adapter_", "")]
+            found = [
+                try_to_load_from_cache(self.name, f"{kind}config.json") for kind in ("adapter_", "")
+            ]
         except (ImportError, ValueError):
             return None
         return next((Path(path).parent.name for path in found if isinstance(path, str)), None)
@@ -146,7 +152,10 @@ class EncoderSpec:
 
 def installed() -> dict[str, Kind]:
     """The encoders that have a name of their own: ours, and those that installed packages bring."""
-    brought = {point.name: Kind(point.value, f"of the package {_package(point)}") for point in _entry_points()}
+    brought = {
+        point.name: Kind(point.value, f"of the package {_package(point)}")
+        for point in _entry_points()
+    }
     return brought | KINDS
 
 

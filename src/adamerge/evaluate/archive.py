@@ -25,7 +25,9 @@ SUITES = {"books": tuple(BOOKS)}
 def fetch(name: str, folder: Path) -> Path:
     """The PDF of a known book, downloaded into a folder."""
     if name not in BOOKS:
-        raise UnknownName(f"no book '{name}'; choose from {', '.join([*BOOKS, *SUITES])}, or give a PDF file")
+        raise UnknownName(
+            f"no book '{name}'; choose from {', '.join([*BOOKS, *SUITES])}, or give a PDF file"
+        )
     for tool in ("apt-get", "dpkg-deb"):
         if not which(tool):
             raise MissingExtra(
@@ -36,11 +38,15 @@ def fetch(name: str, folder: Path) -> Path:
         _call(["apt-get", "download", "-q", package], Path(temporary))
         archive = next(Path(temporary).glob("*.deb"), None)
         if archive is None:
-            raise BadFile(f"apt-get brought no package '{package}': run apt-get update, or give a PDF file")
+            raise BadFile(
+                f"apt-get brought no package '{package}': run apt-get update, or give a PDF file"
+            )
         _call(["dpkg-deb", "-x", archive.name, "."], Path(temporary))
         found = Path(temporary, pdf)
         if not found.exists():
-            raise BadFile(f"the package '{package}' holds no {pdf}: another release? give a PDF file")
+            raise BadFile(
+                f"the package '{package}' holds no {pdf}: another release? give a PDF file"
+            )
         return found.rename(folder / f"{name}.pdf")
 
 

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 NUMBER = r"\d{1,4}(?:\s*[-–—]\s*\d{1,4})?(?:ff?\.?)?"  # 12, 12-14, 12f, 12ff.
 NUMBERS = rf"(?P<numbers>{NUMBER}(?:\s*,\s*{NUMBER})*)\s*,?"
 ENTRY = re.compile(rf"(?P<term>.*?\w.*?)(?:\s*(?:\.\s*){{2,}}|,\s*|\s{{2,}}){NUMBERS}$")
-MORE = re.compile(rf"(?:\.\s*)*{NUMBERS}$")  # the rest of a long list of pages, on a line of its own
-SEE = re.compile(r"(?P<before>.+?)[\s,;.(]+see\b(?P<also>\s+also)?:?\s+(?P<target>[^)]+)\)?\.?$", re.IGNORECASE)
+MORE = re.compile(
+    rf"(?:\.\s*)*{NUMBERS}$"
+)  # the rest of a long list of pages, on a line of its own
+SEE = re.compile(
+    r"(?P<before>.+?)[\s,;.(]+see\b(?P<also>\s+also)?:?\s+(?P<target>[^)]+)\)?\.?$", re.IGNORECASE
+)
 SAME = 2.0  # points: lines that begin this close have one indent
 
 

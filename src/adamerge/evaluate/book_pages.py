@@ -13,7 +13,10 @@ from adamerge.errors import BadFile, missing_extra
 from adamerge.evaluate.book_index import Line, share
 
 # indexes of names, not of ideas: their terms are no questions
-NAMES = re.compile(r"function|variable|command|operator|option|propert|editor|style|keyword|symbol|class|macro", re.I)
+NAMES = re.compile(
+    r"function|variable|command|operator|option|propert|editor|style|keyword|symbol|class|macro",
+    re.I,
+)
 SHAPE = 0.35  # of its lines, at least this share looks like entries on a page of an index
 
 
@@ -54,17 +57,27 @@ def lines(document: Any, i: int) -> list[Line]:
     with closing(document[i]) as page, closing(page.get_textpage()) as layer:
         middle = page.get_width() / 2
         found = list(_lines(layer))
-    margins = [min((x for _, x in found if (x > middle) == right), default=0.0) for right in (False, True)]
-    return [Line(words, x - margins[x > middle]) for n, (words, x) in enumerate(found) if not (n < 2 and _head(words))]
+    margins = [
+        min((x for _, x in found if (x > middle) == right), default=0.0) for right in (False, True)
+    ]
+    return [
+        Line(words, x - margins[x > middle])
+        for n, (words, x) in enumerate(found)
+        if not (n < 2 and _head(words))
+    ]
 
 
 def find_index(document: Any) -> tuple[list[int], int]:
     """The pages of the index of ideas, and the first page of any index: by the outline, else by how pages look."""
     indexes = _by_outline(document) or _by_shape(document)
     if not indexes:
-        raise BadFile("the book has no back-of-book index: no outline names one, and no page looks like one")
+        raise BadFile(
+            "the book has no back-of-book index: no outline names one, and no page looks like one"
+        )
     chosen = [p for title, p in indexes if re.search("concept|subject|general", title, re.I)]
-    chosen = chosen or [p for title, p in indexes if not NAMES.search(title)] or [p for _, p in indexes]
+    chosen = (
+        chosen or [p for title, p in indexes if not NAMES.search(title)] or [p for _, p in indexes]
+    )
     return [i for pages in chosen for i in pages], min(pages[0] for _, pages in indexes)
 
 
@@ -75,11 +88,18 @@ def number_pages(document: Any, end: int) -> Body:
     if len(digits) > len(document) / 2:
         numbered = {number: i for number, i in reversed(digits) if i < end and number > 0}
         return Body(dict(sorted(numbered.items())), "labels")
-    votes = Counter(i - number for i in range(len(document)) for number in _printed(text(document, i)))
+    votes = Counter(
+        i - number for i in range(len(document)) for number in _printed(text(document, i))
+    )
     (offset, count), *_ = [*votes.most_common(1), (0, 0)]
     if count < len(document) / 4:
-        raise BadFile(f"no page labels, and only {count} of {len(document)} pages agree on where numbers are printed")
-    return Body({i - offset: i for i in range(end) if i > offset}, f"offset {offset:+d}, {count} pages agree")
+        raise BadFile(
+            f"no page labels, and only {count} of {len(document)} pages agree on where numbers are printed"
+        )
+    return Body(
+        {i - offset: i for i in range(end) if i > offset},
+        f"offset {offset:+d}, {count} pages agree",
+    )
 
 
 def _lines(layer: Any) -> Iterator[tuple[str, float]]:
@@ -102,7 +122,10 @@ def _lines(layer: Any) -> Iterator[tuple[str, float]]:
 
 def _head(words: str) -> bool:
     """A running head names the index or the page: 'Concept Index 446', '1114 The Book'."""
-    return bool(re.search(r"\bindex\b", words, re.I) or re.match(r"\d+(\s\D*)?$", words)) and ". ." not in words
+    return (
+        bool(re.search(r"\bindex\b", words, re.I) or re.match(r"\d+(\s\D*)?$", words))
+        and ". ." not in words
+    )
 
 
 def _by_outline(document: Any) -> list[tuple[str, list[int]]]:
@@ -120,7 +143,9 @@ def _by_shape(document: Any) -> list[tuple[str, list[int]]]:
     for i in range(2 * len(document) // 3, len(document)):
         if share(lines(document, i)) < SHAPE:
             continue
-        title = next((t for t in text(document, i).splitlines()[:3] if re.search(r"\bindex\b", t, re.I)), "")
+        title = next(
+            (t for t in text(document, i).splitlines()[:3] if re.search(r"\bindex\b", t, re.I)), ""
+        )
         title = re.sub(r"\d+", "", title).strip()
         if found and found[-1][1][-1] == i - 1 and title in ("", found[-1][0]):
             found[-1][1].append(i)
@@ -133,6 +158,8 @@ def _printed(words: str) -> list[int]:
     """Numbers that stand alone at an end of the first or last line."""
     rows = [row.strip() for row in words.splitlines() if row.strip()]
     found = (
-        m for row in {*rows[:1], *rows[-1:]} for m in (re.match(r"(\d{1,4})\b", row), re.search(r"\b(\d{1,4})$", row))
+        m
+        for row in {*rows[:1], *rows[-1:]}
+        for m in (re.match(r"(\d{1,4})\b", row), re.search(r"\b(\d{1,4})$", row))
     )
     return sorted({int(m[1]) for m in found if m})

@@ -68,16 +68,24 @@ def build(pdf: Path, name: str, most: int = QUERIES) -> Book:
         body = book_pages.number_pages(document, end)
         entries = book_index.parse(line for i in pages for line in book_pages.lines(document, i))
         texts = [book_pages.text(document, i).lower() for i in range(end)]
-        numbered = {number: i for number, i in body.pages.items() if texts[i].strip()}  # nobody asks for a blank page
+        numbered = {
+            number: i for number, i in body.pages.items() if texts[i].strip()
+        }  # nobody asks for a blank page
         chosen = _sample(_queries(entries, numbered), most)
         if not chosen:
-            raise BadFile(f"none of {len(entries)} index entries is a question of two words with a page to it")
+            raise BadFile(
+                f"none of {len(entries)} index entries is a question of two words with a page to it"
+            )
     fit = _fit(chosen, numbered, texts)
     if not fit.holds():
-        raise BadFile(f"{pdf}: the numbers in the index do not lead to its words ({fit}): is it another edition's?")
+        raise BadFile(
+            f"{pdf}: the numbers in the index do not lead to its words ({fit}): is it another edition's?"
+        )
     physical = tuple(i + 1 for i in numbered.values())
     ids = {f"q{n:04d}": entry for n, entry in enumerate(chosen)}
-    judged = {q: {_page_id(name, numbered[p] + 1): 1 for p in entry.pages} for q, entry in ids.items()}
+    judged = {
+        q: {_page_id(name, numbered[p] + 1): 1 for p in entry.pages} for q, entry in ids.items()
+    }
     digest = sha256(pdf.read_bytes()).hexdigest()
     queries = {q: entry.term for q, entry in ids.items()}
     return Book(name, f"{name}.pdf", digest, physical, queries, judged, body.how, asdict(fit))
@@ -96,7 +104,9 @@ def read(folder: Path) -> Dataset:
     book = _book(folder)
     pdf = folder / book.pdf
     if not pdf.exists() or sha256(pdf.read_bytes()).hexdigest() != book.sha256:
-        raise BadFile(f"{pdf} is missing or not the file that {NAME} was made from: build the book again")
+        raise BadFile(
+            f"{pdf} is missing or not the file that {NAME} was made from: build the book again"
+        )
     ids = tuple(_page_id(book.name, i) for i in book.pages)
 
     def pages(done: Container[str] = ()) -> Iterator[Page]:
@@ -115,7 +125,10 @@ def sample(book: Book, count: int = 20) -> list[str]:
     """Judgements for a person to check: a line each, spread over the book."""
     pairs = [(page, book.queries[q]) for q, grades in book.judgements.items() for page in grades]
     pairs.sort(key=lambda pair: crc32("".join(pair).encode()))
-    return [f"{page}\t{term}" for page, term in sorted(pairs[:count], key=lambda p: int(p[0].rpartition("#")[2]))]
+    return [
+        f"{page}\t{term}"
+        for page, term in sorted(pairs[:count], key=lambda p: int(p[0].rpartition("#")[2]))
+    ]
 
 
 class _Either:
@@ -133,7 +146,9 @@ def _book(folder: Path) -> Book:
         raw: dict[str, Any] = json.loads((folder / NAME).read_text())
         return Book(**raw | {"pages": tuple(raw["pages"])})
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise BadFile(f"{folder / NAME} cannot be read as a book ({error!r}): build it again") from None
+        raise BadFile(
+            f"{folder / NAME} cannot be read as a book ({error!r}): build it again"
+        ) from None
 
 
 def _page_id(name: str, number: int) -> str:
@@ -143,7 +158,9 @@ def _page_id(name: str, number: int) -> str:
 def _queries(entries: Sequence[Entry], pages: Mapping[int, int]) -> list[Entry]:
     """The entries that can be asked: two words or more, on few pages of the body, and no code."""
     kept = [Entry(entry.term, tuple(p for p in entry.pages if p in pages)) for entry in entries]
-    return [entry for entry in kept if 1 <= len(entry.pages) <= MOST_PAGES and _is_question(entry.term)]
+    return [
+        entry for entry in kept if 1 <= len(entry.pages) <= MOST_PAGES and _is_question(entry.term)
+    ]
 
 
 def _is_question(term: str) -> bool:

@@ -47,7 +47,15 @@ def compare(results: Results) -> Table:
     claims, about = published()
     results = replace(results, measure=MEASURE)
     rows = [[c.encoder, c.what, c.source, c.value, c.drift, *_judged(results, c)] for c in claims]
-    head = columns("encoder", "what", "source", ("published", ".4f"), ("drift", ".3f"), ("here", ".4f"), "verdict")
+    head = columns(
+        "encoder",
+        "what",
+        "source",
+        ("published", ".4f"),
+        ("drift", ".3f"),
+        ("here", ".4f"),
+        "verdict",
+    )
     sources = "; ".join(f"{name}: {where}" for name, where in about["sources"].items())
     note = f"Drift: {about['drift']}. Not here: {about['left_out']}. Sources: {sources}."
     return table("Beside published numbers", note, head, rows)
@@ -60,10 +68,16 @@ def _judged(results: Results, claim: Claim) -> tuple[float | None, str]:
         if ours is None:
             return None, "not comparable: the method is not in these results"
         return ours, "within drift" if abs(ours - claim.value) <= claim.drift else "outside drift"
-    if "over" in claim.ask or claim.ask["kind"] == "theta":  # differences and shapes say something of other data too
+    if (
+        "over" in claim.ask or claim.ask["kind"] == "theta"
+    ):  # differences and shapes say something of other data too
         ours = ASKED[claim.ask["kind"]](results, results.encoders[0], claim.ask)
         if ours is not None:
-            sign = "" if claim.ask["kind"] == "theta" else f"; {'same' if ours * claim.value > 0 else 'other'} sign"
+            sign = (
+                ""
+                if claim.ask["kind"] == "theta"
+                else f"; {'same' if ours * claim.value > 0 else 'other'} sign"
+            )
             return ours, f"not comparable: other data{sign}"
     return None, "not comparable: no results of this encoder on these datasets"
 
@@ -73,7 +87,9 @@ def _mean(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | Non
     return results.mean(encoder, method) if results.has(encoder, method) else None
 
 
-def _height(results: Results, encoder: str, ask: Mapping[str, Any], of: str = "series") -> float | None:
+def _height(
+    results: Results, encoder: str, ask: Mapping[str, Any], of: str = "series"
+) -> float | None:
     """The best curve of a method at a compression: m per dataset for PtM, one configuration for the others."""
     if ask[of] == "identity":
         return _mean(results, encoder, {"method": "identity"})
@@ -90,9 +106,13 @@ def _gain(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | Non
 
 
 def _ablation(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | None:
-    made = ablation(Results(results.datasets, {k: v for k, v in results.cells.items() if k[0] == encoder}, {}))
+    made = ablation(
+        Results(results.datasets, {k: v for k, v in results.cells.items() if k[0] == encoder}, {})
+    )
     values = [
-        float(value or 0) for value, unit in zip(made[results.measure], made["unit"], strict=True) if unit == "no"
+        float(value or 0)
+        for value, unit in zip(made[results.measure], made["unit"], strict=True)
+        if unit == "no"
     ]
     if len(values) != 4:
         return None

@@ -54,7 +54,9 @@ def parse(text: str) -> Method | Control:
         return parse_method(text)
     if (found[2] is None) != (found[1] in ALONE):
         how = f"write {found[1]}(METHOD)" if found[1] in CONTROLS else f"write {found[1]} alone"
-        raise BadInput(f"'{text}': {how}; controls are {', '.join(sorted(CONTROLS.keys() | ALONE))}")
+        raise BadInput(
+            f"'{text}': {how}; controls are {', '.join(sorted(CONTROLS.keys() | ALONE))}"
+        )
     try:
         return Control(found[1], None if found[2] is None else parse_method(found[2]))
     except UnknownName as error:
@@ -74,7 +76,12 @@ def compressor(entry: Method | Control, pages: Sequence[MultiVector]) -> Compres
 def _random(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     def control(page: MultiVector) -> Compressed:
         keep = prune.at_random(len(page), len(of(page)) / len(page), [0, _seed(page)])
-        return _stored(page, page.vectors[keep], np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32), Cut())
+        return _stored(
+            page,
+            page.vectors[keep],
+            np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32),
+            Cut(),
+        )
 
     return control
 
@@ -92,17 +99,27 @@ def _merge_total(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     low, high = 1.0, float(survivors.max())
     for _ in range(60):  # the number of groups falls with the ratio
         ratio = (low + high) / 2
-        low, high = (ratio, high) if np.maximum(1, np.ceil(survivors / ratio)).sum() > stored.sum() else (low, ratio)
-    return lambda page: _merged(page, groups[page.id] >= 0, lambda h: max(1, ceil((len(h) + 1) / high)), of)
+        low, high = (
+            (ratio, high)
+            if np.maximum(1, np.ceil(survivors / ratio)).sum() > stored.sum()
+            else (low, ratio)
+        )
+    return lambda page: _merged(
+        page, groups[page.id] >= 0, lambda h: max(1, ceil((len(h) + 1) / high)), of
+    )
 
 
 def _height(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     groups = _groups(of, pages)
     survivors, stored = _sizes(groups)
     made = int((survivors - stored).sum())
-    heights = np.sort(np.concatenate([link.ward(p.vectors[groups[p.id] >= 0]).heights for p in pages]))
+    heights = np.sort(
+        np.concatenate([link.ward(p.vectors[groups[p.id] >= 0]).heights for p in pages])
+    )
     limit = heights[made - 1] if made else -1.0
-    return lambda page: _merged(page, groups[page.id] >= 0, lambda h: len(h) + 1 - int((h <= limit).sum()), of)
+    return lambda page: _merged(
+        page, groups[page.id] >= 0, lambda h: len(h) + 1 - int((h <= limit).sum()), of
+    )
 
 
 def _gaussian(of: Method, pages: Sequence[MultiVector]) -> Compressor:
@@ -122,7 +139,9 @@ def structureless(page: MultiVector) -> MultiVector:
 
 def _mean_vector(page: MultiVector) -> Compressed:
     groups = np.zeros(len(page), np.int32)
-    return replace(_stored(page, pool.mean(page.vectors, groups), groups, Cut()), method="mean-vector")
+    return replace(
+        _stored(page, pool.mean(page.vectors, groups), groups, Cut()), method="mean-vector"
+    )
 
 
 def _groups(of: Method, pages: Sequence[MultiVector]) -> dict[str, Ints]:
@@ -132,10 +151,14 @@ def _groups(of: Method, pages: Sequence[MultiVector]) -> dict[str, Ints]:
 
 def _sizes(groups: Mapping[str, Ints]) -> tuple[Ints, Ints]:
     """Patches that a method leaves to merge, and groups that it stores, of each page."""
-    return np.array([(g >= 0).sum() for g in groups.values()]), np.array([g.max() + 1 for g in groups.values()])
+    return np.array([(g >= 0).sum() for g in groups.values()]), np.array(
+        [g.max() + 1 for g in groups.values()]
+    )
 
 
-def _merged(page: MultiVector, keep: Bools, count: Callable[[Doubles], int], of: Method) -> Compressed:
+def _merged(
+    page: MultiVector, keep: Bools, count: Callable[[Doubles], int], of: Method
+) -> Compressed:
     """The survivors merged to as many groups as `count` says of the heights, pooled as `of` pools."""
     tree = link.ward(page.vectors[keep])
     stop = cut.budget(tree, count(tree.heights))
@@ -143,7 +166,9 @@ def _merged(page: MultiVector, keep: Bools, count: Callable[[Doubles], int], of:
     groups[keep] = cut.groups(tree, stop)
     unit = getattr(of, "unit", False)
     if getattr(of, "pool", "mean") == "attention" and page.attention is not None:
-        return _stored(page, pool.weighted(page.vectors, groups, page.attention, unit), groups, stop)
+        return _stored(
+            page, pool.weighted(page.vectors, groups, page.attention, unit), groups, stop
+        )
     return _stored(page, pool.mean(page.vectors, groups, unit), groups, stop)
 
 

@@ -35,21 +35,30 @@ class Dataset:
 
     def __post_init__(self) -> None:
         """Refuse a dataset without name or queries, an empty query, a page twice, judgements of what is not there."""
-        if self.name in ("", "datasets"):  # results keep what they know of datasets in a folder of this name
+        if self.name in (
+            "",
+            "datasets",
+        ):  # results keep what they know of datasets in a folder of this name
             raise BadFile(f"a dataset cannot be called '{self.name}': rename its folder")
         if not self.queries or not self.page_ids:
             raise BadFile(
                 f"{self.name} has {len(self.page_ids)} pages and {len(self.queries)} queries: nothing to judge"
             )
         if lost := sorted(set(self.queries) ^ set(self.judgements)):
-            raise BadFile(f"{self.name}: query '{lost[0]}' has no text or no judgement ({len(lost)} such)")
+            raise BadFile(
+                f"{self.name}: query '{lost[0]}' has no text or no judgement ({len(lost)} such)"
+            )
         if blank := [query for query, text in self.queries.items() if not text.strip()]:
             raise BadFile(f"{self.name}: query '{blank[0]}' is empty ({len(blank)} such)")
         if twice := [page for page, count in Counter(self.page_ids).items() if count > 1]:
-            raise BadFile(f"{self.name}: page '{twice[0]}' is there more than once ({len(twice)} such)")
+            raise BadFile(
+                f"{self.name}: page '{twice[0]}' is there more than once ({len(twice)} such)"
+            )
         named = {page for grades in self.judgements.values() for page in grades}
         if strange := sorted(named - set(self.page_ids)):
-            raise BadFile(f"{self.name}: '{strange[0]}' is judged and is no page ({len(strange)} such)")
+            raise BadFile(
+                f"{self.name}: '{strange[0]}' is judged and is no page ({len(strange)} such)"
+            )
 
     def __len__(self) -> int:
         """Pages of the dataset."""

@@ -45,13 +45,19 @@ def places(vectors: Path, encoder: str, dataset: str) -> Encoded:
 def encode(dataset: Dataset, there: Encoded, spec: EncoderSpec) -> Iterator[MultiVector]:
     """Encode what is not encoded yet, and yield every page once it is; the encoder is loaded only if there is work."""
     sources = {there.pages: dataset.source, there.queries: _asked(dataset)}
-    if all([_is_done(folder, source, spec) for folder, source in sources.items()]):  # a list: all are checked
+    if all(
+        [_is_done(folder, source, spec) for folder, source in sources.items()]
+    ):  # a list: all are checked
         return
     encoder = spec.load()
     made = {"options": dict(spec.options), "weights": spec.weights()}  # of the hub, known only now
     about = {"batch size": BATCH} | made
-    yield from encode_pages(dataset.read, there.pages, encoder, about=about, source=dataset.source, batch_size=BATCH)
-    with Writer(there.queries, dtype="float32", encoder=encoder.about | made, source=_asked(dataset)) as out:
+    yield from encode_pages(
+        dataset.read, there.pages, encoder, about=about, source=dataset.source, batch_size=BATCH
+    )
+    with Writer(
+        there.queries, dtype="float32", encoder=encoder.about | made, source=_asked(dataset)
+    ) as out:
         for id in list(dataset.queries)[out.done :]:
             out.add(MultiVector(encoder.encode_queries([dataset.queries[id]])[0], id=id))
 
@@ -60,7 +66,9 @@ def opened(folder: Path, ids: Sequence[str]) -> list[MultiVector]:
     """The encoded pages or queries of these ids, in their order."""
     by_id = {page.id: page for page in open_shards(folder).pages()}
     if by_id.keys() != set(ids):
-        raise BadFile(f"{folder} holds {len(by_id)} pages or queries, and not the {len(ids)} of now: remove it")
+        raise BadFile(
+            f"{folder} holds {len(by_id)} pages or queries, and not the {len(ids)} of now: remove it"
+        )
     return [by_id[id] for id in ids]
 
 

@@ -58,7 +58,11 @@ def read(path: Path) -> Experiment:
         import_file(path.parent / file)
     texts = [text for grid in _list(raw.get("methods", [])) for text in expand(grid)]
     texts += [text for control in _list(raw.get("controls", [])) for text in _controls(control)]
-    encoders, datasets, options = _texts(raw, "encoders"), _texts(raw, "datasets"), raw.get("options", {})
+    encoders, datasets, options = (
+        _texts(raw, "encoders"),
+        _texts(raw, "datasets"),
+        raw.get("options", {}),
+    )
     if not encoders or not datasets or not texts or not isinstance(options, dict):
         raise BadFile(f"{path} must name encoders, datasets and methods, and options as a table")
     return Experiment(tuple(encoders), tuple(datasets), tuple(map(controls.parse, texts)), options)
@@ -88,7 +92,9 @@ def expand(grid: Mapping[str, Any] | str) -> Iterator[str]:
     options = {key: _list(value) for key, value in grid.items() if key != "name"}
     for name in _list(grid["name"]):
         for values in product(*options.values()):
-            written = ",".join(f"{key}={as_text(value)}" for key, value in zip(options, values, strict=True))
+            written = ",".join(
+                f"{key}={as_text(value)}" for key, value in zip(options, values, strict=True)
+            )
             yield f"{name}:{written}" if written else name
 
 

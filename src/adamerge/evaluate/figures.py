@@ -18,7 +18,12 @@ from adamerge.evaluate.tables import FLOOR, controlled_by_gaussian
 WIDTH = 7.0  # inches: both columns of a page
 DPI = 200
 # Okabe and Ito; what is not named takes the rest in turn
-COLOURS = {"docpruner": "#0072B2", "sem-cluster": "#009E73", "ptm": "#E69F00", "adamerge": "#D55E00"}
+COLOURS = {
+    "docpruner": "#0072B2",
+    "sem-cluster": "#009E73",
+    "ptm": "#E69F00",
+    "adamerge": "#D55E00",
+}
 UNPRUNED = "#CC79A7"
 OTHERS = ("#56B4E9", "#000000", "#F0E442")
 GREY = "#777777"
@@ -47,7 +52,9 @@ def frontier(results: Results, unit: bool = False) -> Any:
             rows, 2, figsize=(WIDTH, 0.3 + 2.7 * rows), sharex=True, sharey="row", squeeze=False
         )
         for line, encoder in zip(axes, results.encoders, strict=True):
-            chosen = [one for one in drawn(series(results, encoder), unit) if one.name != "identity"]
+            chosen = [
+                one for one in drawn(series(results, encoder), unit) if one.name != "identity"
+            ]
             for axis, reading in zip(line, READINGS, strict=True):
                 ends = _curves(axis, results, encoder, chosen, reading)
                 axis.set_title(f"{encoder}: {TITLES[reading]}", loc="left")
@@ -69,10 +76,14 @@ def cliff(results: Results, methods: Sequence[str] = ()) -> Any:
         names = ["all", *reversed(results.datasets)]
         lines = -(-len(panels) // 2)
         size = (WIDTH, lines * (1.1 + 0.27 * len(names)))
-        figure, axes = plt.subplots(lines, min(2, len(panels)), figsize=size, sharey=True, squeeze=False)
+        figure, axes = plt.subplots(
+            lines, min(2, len(panels)), figsize=size, sharey=True, squeeze=False
+        )
         for axis, (encoder, method) in zip(axes.flat, panels, strict=False):
             _boxes(axis, results, encoder, method, names)
-            axis.set_title(f"{encoder}\n{method}" if len(results.encoders) > 1 else method, loc="left", pad=14)
+            axis.set_title(
+                f"{encoder}\n{method}" if len(results.encoders) > 1 else method, loc="left", pad=14
+            )
             axis.set_xlabel("theta")
         figure.tight_layout(w_pad=2)
         return figure
@@ -90,7 +101,9 @@ def render(figure: Any, kind: str) -> bytes:
     out = BytesIO()
     with _plotting() as plt:
         stamp = {"Date": None} if kind == "svg" else {"Software": None}
-        figure.savefig(out, format=kind, dpi=DPI, bbox_inches="tight", pad_inches=0.03, metadata=stamp)
+        figure.savefig(
+            out, format=kind, dpi=DPI, bbox_inches="tight", pad_inches=0.03, metadata=stamp
+        )
         plt.close(figure)
     return out.getvalue()
 
@@ -117,13 +130,21 @@ def _curves(
     for one in chosen:
         parts = take_apart(one.name)
         unpruned = parts.options.get("k") == "none"
-        colour = UNPRUNED if unpruned else COLOURS[parts.name] if parts.name in COLOURS else next(others)
+        colour = (
+            UNPRUNED if unpruned else COLOURS[parts.name] if parts.name in COLOURS else next(others)
+        )
         points = curve(results, encoder, one, reading)
         dashes = "--" if unpruned else ":" if parts.options.get("c_min", FLOOR) != FLOOR else "-"
         marker = MARKERS.get(parts.name, "o")
         xs, ys = zip(*points, strict=True)
-        marks = {"marker": marker, "ms": 3 if reading == "shared" or len(xs) == 1 else 0, "markevery": slice(1, None)}
-        axis.plot([0, *xs], [ys[0], *ys], dashes, color=colour, lw=1.1, drawstyle="steps-pre", **marks)
+        marks = {
+            "marker": marker,
+            "ms": 3 if reading == "shared" or len(xs) == 1 else 0,
+            "markevery": slice(1, None),
+        }
+        axis.plot(
+            [0, *xs], [ys[0], *ys], dashes, color=colour, lw=1.1, drawstyle="steps-pre", **marks
+        )
         ends.append((one.name, colour, points[-1]))
     if results.has(encoder, "identity"):
         height = results.mean(encoder, "identity")
@@ -151,7 +172,14 @@ def _name_ends(axis: Any, ends: Sequence[tuple[str, str, Point]]) -> None:
             va="center",
             fontsize=7,
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4, "alpha": 0.6, "shrinkA": 0, "shrinkB": 2},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "lw": 0.4,
+                "alpha": 0.6,
+                "shrinkA": 0,
+                "shrinkB": 2,
+            },
         )
 
 
@@ -159,7 +187,9 @@ def _shown(results: Results, encoder: str) -> list[str]:
     """Methods at the paper's floor with the default sequence, as printed; else the first there is."""
     every = controlled_by_gaussian(results, encoder)
     plain = [(m, results.parts[m]) for m in every]
-    chosen = [m for m, p in plain if p.options.get("c_min") == FLOOR and not p.words().keys() - {"k"}]
+    chosen = [
+        m for m, p in plain if p.options.get("c_min") == FLOOR and not p.words().keys() - {"k"}
+    ]
     return chosen or every[:1]
 
 
@@ -172,7 +202,14 @@ def _boxes(axis: Any, results: Results, encoder: str, method: str, names: Sequen
         for y, dataset in enumerate(names):
             if found[dataset]:
                 _box(axis, y + shift, found[dataset], colour)
-        axis.text(0.58 if shift > 0 else 0.71, 1.01, said, transform=axis.transAxes, color=colour, fontsize=7)
+        axis.text(
+            0.58 if shift > 0 else 0.71,
+            1.01,
+            said,
+            transform=axis.transAxes,
+            color=colour,
+            fontsize=7,
+        )
     _sizes(axis, results, encoder, method, names)
     floor = results.parts[method].number("c_min")
     if floor is not None:
@@ -196,5 +233,7 @@ def _sizes(axis: Any, results: Results, encoder: str, method: str, names: Sequen
         cells = {cell.dataset: cell.compression for cell in results.cells[encoder, name]}
         cells["all"] = float(np.mean(list(cells.values())))
         for y, dataset in enumerate(names):
-            axis.text(x, y, f"{cells[dataset]:.0%}", transform=side, color=colour, fontsize=7, va="center")
+            axis.text(
+                x, y, f"{cells[dataset]:.0%}", transform=side, color=colour, fontsize=7, va="center"
+            )
     axis.text(1.04, len(names) - 0.45, "compression", transform=side, fontsize=7, va="center")

@@ -31,16 +31,22 @@ Read = Callable[[Container[str]], Iterator[Page]]
 def read(folder: Path, name: str = "", languages: Sequence[str] = ()) -> Dataset:
     """The dataset of a folder, in either schema; of a multilingual one, the queries in these languages or in all."""
     name = name or Path(abspath(folder)).name
-    prefixes = sorted(path.name.removesuffix("corpus") for path in folder.glob("*corpus") if path.is_dir())
+    prefixes = sorted(
+        path.name.removesuffix("corpus") for path in folder.glob("*corpus") if path.is_dir()
+    )
     if not prefixes and languages:
-        raise BadFile(f"{folder} has rows of query and image, and no languages: leave out ':{languages[0]}'")
+        raise BadFile(
+            f"{folder} has rows of query and image, and no languages: leave out ':{languages[0]}'"
+        )
     if not prefixes:
         return _flat(folder, name)
     if prefixes == [""]:
         return _beir(folder, name, "", languages)
     chosen = [prefix for prefix in prefixes if not languages or prefix.rstrip("-") in languages]
     if not chosen:
-        raise BadFile(f"{folder} has {', '.join(p.rstrip('-') for p in prefixes)}, none of {', '.join(languages)}")
+        raise BadFile(
+            f"{folder} has {', '.join(p.rstrip('-') for p in prefixes)}, none of {', '.join(languages)}"
+        )
     return _joined(name, [_beir(folder, name, prefix, ()) for prefix in chosen], chosen)
 
 
@@ -48,9 +54,15 @@ def _beir(folder: Path, name: str, prefix: str, languages: Sequence[str]) -> Dat
     corpus, queries, qrels = ([*_files(folder / f"{prefix}{part}")] for part in PARTS)
     key = _column(corpus, PAGE_ID)
     texts = _asked(queries, languages)
-    grades = {(str(r["query-id"]), str(r["corpus-id"])): _grade(r["score"], qrels[0]) for r in _rows(qrels, QRELS)}
+    grades = {
+        (str(r["query-id"]), str(r["corpus-id"])): _grade(r["score"], qrels[0])
+        for r in _rows(qrels, QRELS)
+    }
     judged: dict[str, dict[str, int]] = {}
-    for (query, page), grade in grades.items():  # of a page that is judged twice the last, as mteb reads it
+    for (
+        query,
+        page,
+    ), grade in grades.items():  # of a page that is judged twice the last, as mteb reads it
         if query in texts and grade > 0:
             judged.setdefault(query, {})[page] = grade
     ids = tuple(str(row[key]) for row in _rows(corpus, [key]))
@@ -67,13 +79,17 @@ def _asked(files: Sequence[Path], languages: Sequence[str]) -> dict[str, str]:
         if not languages or row["language"] in languages:
             query, asked = str(row[id]), str(row[text] or "")
             if texts.setdefault(query, asked) != asked:
-                raise BadFile(f"{files[0]}: query '{query}' is there twice, as {texts[query]!r} and as {asked!r}")
+                raise BadFile(
+                    f"{files[0]}: query '{query}' is there twice, as {texts[query]!r} and as {asked!r}"
+                )
     return texts
 
 
 def _grade(score: Any, file: Path) -> int:
     if not isinstance(score, int | float) or score % 1:  # nan % 1 is nan, and no zero
-        raise BadFile(f"{file}: a score is a whole number, 0 where a page does not answer, got {score}")
+        raise BadFile(
+            f"{file}: a score is a whole number, 0 where a page does not answer, got {score}"
+        )
     return int(score)
 
 
@@ -90,7 +106,9 @@ def _flat(folder: Path, name: str) -> Dataset:
             query = numbers.setdefault(str(row["query"]), f"q{len(numbers):05d}")
             judged.setdefault(query, {})[str(row[key])] = 1
     queries = {id: text for text, id in numbers.items()}
-    return Dataset(name, tuple(pages), queries, judged, _reader(files, key), dict, _fingerprint(files))
+    return Dataset(
+        name, tuple(pages), queries, judged, _reader(files, key), dict, _fingerprint(files)
+    )
 
 
 def _fingerprint(files: Sequence[Path]) -> str:
@@ -125,7 +143,11 @@ def _texts(files: Sequence[Path], key: str) -> Callable[[], Mapping[str, str]]:
     """The text of each page, where the corpus has a column of it."""
     names = _names(files)
     column = next((name for name in TEXT if name in names), None)
-    return dict if column is None else lambda: {str(r[key]): r[column] or "" for r in _rows(files, [key, column])}
+    return (
+        dict
+        if column is None
+        else lambda: {str(r[key]): r[column] or "" for r in _rows(files, [key, column])}
+    )
 
 
 def _image(value: Any, id: str) -> Any:
@@ -175,7 +197,9 @@ def _reading(file: Path) -> Iterator[Any]:
     try:
         yield arrow.parquet.ParquetFile(file)
     except (arrow.ArrowException, OSError) as error:
-        raise BadFile(f"{file} cannot be read as Parquet ({str(error).splitlines()[0]}): get it again") from None
+        raise BadFile(
+            f"{file} cannot be read as Parquet ({str(error).splitlines()[0]}): get it again"
+        ) from None
 
 
 def _column(files: Sequence[Path], choices: Sequence[str]) -> str:
@@ -183,7 +207,9 @@ def _column(files: Sequence[Path], choices: Sequence[str]) -> str:
     for name in choices:
         if name in names:
             return name
-    raise BadFile(f"{files[0]} has the columns {', '.join(names)}, and none of {', '.join(choices)}")
+    raise BadFile(
+        f"{files[0]} has the columns {', '.join(names)}, and none of {', '.join(choices)}"
+    )
 
 
 def _arrow() -> Any:

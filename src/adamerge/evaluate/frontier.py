@@ -62,7 +62,9 @@ def drawn(all_series: Iterable[Series], unit: bool = False) -> list[Series]:
     some = [(take_apart(one.name), one) for one in all_series]
     found = {parts.key: one for parts, one in some if _is_shown(parts) and not parts.unit}
     if unit:
-        found |= {parts.but(unit=None).key: one for parts, one in some if _is_shown(parts) and parts.unit}
+        found |= {
+            parts.but(unit=None).key: one for parts, one in some if _is_shown(parts) and parts.unit
+        }
     return list(found.values())
 
 
@@ -89,7 +91,9 @@ def curve(results: Results, encoder: str, one: Series, reading: str) -> list[Poi
     return _corners([(x, value) for x, value in values if value is not None])
 
 
-def value_at(results: Results, encoder: str, one: Series, reading: str, compression: float) -> float | None:
+def value_at(
+    results: Results, encoder: str, one: Series, reading: str, compression: float
+) -> float | None:
     """The height of a series' curve at a compression; None where it does not reach that far."""
     return height(_points(results, encoder, one, reading), compression)
 
@@ -111,7 +115,9 @@ def frontier(results: Results, at: Sequence[float] = AT) -> Table:
             for reading in READINGS:
                 values = [value_at(results, encoder, one, reading, x) for x in at]
                 rows.append([encoder, one.name, len(one.methods), reading, *values])
-    head = columns("encoder", "series", ("configurations", "d"), "envelope", *((f"{x:.0%}", ".3f") for x in at))
+    head = columns(
+        "encoder", "series", ("configurations", "d"), "envelope", *((f"{x:.0%}", ".3f") for x in at)
+    )
     note = (
         f"{results.measure} at each compression or more, averaged over {len(results.datasets)} datasets. "
         "Shared: one configuration for all datasets. Per dataset: each chooses its own, and must reach the "
@@ -130,7 +136,9 @@ def _points(results: Results, encoder: str, one: Series, reading: str) -> list[l
 
 def _corners(points: list[Point]) -> list[Point]:
     """The points of a step where its value falls next, and the last: the rest says nothing more."""
-    return [p for p, after in zip(points, [*points[1:], (2.0, -1.0)], strict=True) if after[1] != p[1]]
+    return [
+        p for p, after in zip(points, [*points[1:], (2.0, -1.0)], strict=True) if after[1] != p[1]
+    ]
 
 
 def _is_shown(parts: Parts) -> bool:

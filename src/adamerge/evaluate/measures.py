@@ -9,11 +9,18 @@ from adamerge.arrays import Doubles, Floats
 from adamerge.errors import missing_extra
 from adamerge.evaluate.datasets import Judgements
 
-MEASURES = {"nDCG@5": "nDCG@5", "nDCG@10": "nDCG@10", "recall@5": "R@5", "MRR": "RR"}  # ours -> name in ir-measures
+MEASURES = {
+    "nDCG@5": "nDCG@5",
+    "nDCG@10": "nDCG@10",
+    "recall@5": "R@5",
+    "MRR": "RR",
+}  # ours -> name in ir-measures
 DEEPEST = 10  # rank that a measure with a cutoff looks at
 
 
-def measure(scores: Floats, queries: Sequence[str], pages: Sequence[str], judged: Judgements) -> dict[str, Doubles]:
+def measure(
+    scores: Floats, queries: Sequence[str], pages: Sequence[str], judged: Judgements
+) -> dict[str, Doubles]:
     """Every measure of every query, in the order of `queries`.
 
     scores  (queries, pages)
@@ -25,7 +32,10 @@ def measure(scores: Floats, queries: Sequence[str], pages: Sequence[str], judged
     grades = {query: dict(judged[query]) for query in queries}
     column = {page: i for i, page in enumerate(pages)}
     judges = [[column[page] for page in grades[query]] for query in queries]
-    run = {query: _top(row, pages, some) for query, row, some in zip(queries, scores, judges, strict=True)}
+    run = {
+        query: _top(row, pages, some)
+        for query, row, some in zip(queries, scores, judges, strict=True)
+    }
     place = {query: i for i, query in enumerate(queries)}
     values = {name: np.zeros(len(queries)) for name in MEASURES}
     for result in ir.pytrec_eval.iter_calc(list(names), grades, run):
@@ -36,7 +46,10 @@ def measure(scores: Floats, queries: Sequence[str], pages: Sequence[str], judged
 def _top(row: Floats, pages: Sequence[str], judged: list[int]) -> dict[str, float]:
     """The pages that can matter: those as good as the tenth, and as good as the best one judged, ties and all."""
     tenth = np.partition(row, -DEEPEST)[-DEEPEST] if len(row) > DEEPEST else row.min()
-    return {pages[i]: float(row[i]) for i in np.flatnonzero(row >= min(tenth, row[judged].max())).tolist()}
+    return {
+        pages[i]: float(row[i])
+        for i in np.flatnonzero(row >= min(tenth, row[judged].max())).tolist()
+    }
 
 
 def library() -> Any:

@@ -44,7 +44,9 @@ class Parts:
     def but(self, **changed: str | None) -> "Parts":
         """The same with other options; None leaves one out."""
         options = {**self.options, **changed}
-        return replace(self, options={key: value for key, value in options.items() if value is not None})
+        return replace(
+            self, options={key: value for key, value in options.items() if value is not None}
+        )
 
     def number(self, option: str) -> float | None:
         """An option that is a number, None where it is a word or not there."""
@@ -61,7 +63,9 @@ Key = tuple[str, str, frozenset[tuple[str, str]]]
 
 def take_apart(method: str) -> Parts:
     """The parts of the name of a method or control."""
-    found = re.fullmatch(r"(?:(?P<control>[^:()]+)\()?(?P<name>[^:()]+)(?::(?P<options>[^()]*))?\)?", method)
+    found = re.fullmatch(
+        r"(?:(?P<control>[^:()]+)\()?(?P<name>[^:()]+)(?::(?P<options>[^()]*))?\)?", method
+    )
     if not found:
         return Parts("", method, {})
     pairs = (pair.partition("=") for pair in filter(None, (found["options"] or "").split(",")))
@@ -75,8 +79,13 @@ def canonical(methods: Iterable[str]) -> dict[str, Parts]:
     """
     apart = {method: take_apart(method) for method in methods}
     usual = {parts.name: "true" for parts in apart.values() if parts.options.get("unit") == "false"}
-    said = {method: parts.options.get("unit", usual.get(parts.name)) for method, parts in apart.items()}
-    return {method: parts.but(unit="true" if said[method] == "true" else None) for method, parts in apart.items()}
+    said = {
+        method: parts.options.get("unit", usual.get(parts.name)) for method, parts in apart.items()
+    }
+    return {
+        method: parts.but(unit="true" if said[method] == "true" else None)
+        for method, parts in apart.items()
+    }
 
 
 def put_together(name: str, options: Mapping[str, str]) -> str:
@@ -105,13 +114,20 @@ class Results:
 
     def __post_init__(self) -> None:
         """Note the encoders, and take the names apart, once."""
-        object.__setattr__(self, "encoders", tuple(dict.fromkeys(encoder for encoder, _ in self.cells)))
+        object.__setattr__(
+            self, "encoders", tuple(dict.fromkeys(encoder for encoder, _ in self.cells))
+        )
         object.__setattr__(self, "parts", canonical(method for _, method in self.cells))
-        object.__setattr__(self, "_names", {parts.key: method for method, parts in self.parts.items()})
+        object.__setattr__(
+            self, "_names", {parts.key: method for method, parts in self.parts.items()}
+        )
 
     def has(self, encoder: str, method: str) -> bool:
         """Whether a method was measured on every dataset."""
-        return all(cell.measures for cell in self.cells.get((encoder, method), ())) and (encoder, method) in self.cells
+        return (
+            all(cell.measures for cell in self.cells.get((encoder, method), ()))
+            and (encoder, method) in self.cells
+        )
 
     def methods(self, encoder: str) -> Iterator[tuple[str, Parts]]:
         """Methods and controls that were measured, with their names taken apart."""
@@ -131,7 +147,11 @@ class Results:
     def compression(self, encoder: str, method: str) -> float | None:
         """Compression, averaged over datasets; None where nothing is stored, as of BM25."""
         found = self.cells[encoder, method]
-        return fmean(cell.compression for cell in found) if all(cell.patches for cell in found) else None
+        return (
+            fmean(cell.compression for cell in found)
+            if all(cell.patches for cell in found)
+            else None
+        )
 
     def point(self, encoder: str, method: str) -> tuple[float, float]:
         """Compression and measure, averaged over datasets."""
@@ -153,10 +173,16 @@ def load(folder: Path, datasets: tuple[str, ...] = (), measure: str = MEASURE) -
         inside = [f"{path.parent} does" for path in sorted(folder.glob(f"*/{DATASETS}"))]
         make = f"make some with adamerge evaluate run EXPERIMENT.toml -o {folder}"
         raise BadFile(f"{folder} holds no result files: {inside[0] if inside else make}")
-    asked = list(dict.fromkeys(name for one in datasets for name in catalogue.names(one))) or there  # each once
+    asked = (
+        list(dict.fromkeys(name for one in datasets for name in catalogue.names(one))) or there
+    )  # each once
     if missing := [name for name in asked if name not in there]:
         raise UnknownName(f"{folder} has no results on '{missing[0]}'; it has {', '.join(there)}")
-    whole = {key: tuple(some[name] for name in asked) for key, some in found.items() if set(asked) <= some.keys()}
+    whole = {
+        key: tuple(some[name] for name in asked)
+        for key, some in found.items()
+        if set(asked) <= some.keys()
+    }
     about = {name: one for name, one in read_datasets(folder).items() if name in asked}
     if not whole:
         raise BadFile(

@@ -30,7 +30,9 @@ def datasets(results: Results) -> Table:
         for name, one in results.about.items()
     ]
     head = columns("dataset", ("pages", ",d"), ("queries", ",d"), ("judgements", ",d"), "source")
-    return table("Datasets", "Source: the hash of the book, or the revision of the data.", head, rows)
+    return table(
+        "Datasets", "Source: the hash of the book, or the revision of the data.", head, rows
+    )
 
 
 def manifest(results: Results) -> Table:
@@ -38,7 +40,9 @@ def manifest(results: Results) -> Table:
     made: Counter[tuple[str, str, str]] = Counter()
     for (encoder, _), cells in results.cells.items():
         for cell in cells:
-            versions = ", ".join(f"{name} {version}" for name, version in sorted(cell.versions.items()))
+            versions = ", ".join(
+                f"{name} {version}" for name, version in sorted(cell.versions.items())
+            )
             made[encoder, versions, cell.machine] += 1
     rows: list[list[Value]] = [[*key, count] for key, count in sorted(made.items())]
     note = f"{len(results.left_out)} methods without a cell for every dataset were left out."
@@ -49,19 +53,25 @@ def manifest(results: Results) -> Table:
 def write_page(results: Results, made: Mapping[str, Table], path: Path) -> None:
     """Write everything as one HTML page."""
     figures = {name: _inline(render(make(results), "svg")) for name, make in _drawable(results)}
-    places = {f"figure-{name}": f"figure: {name}" for name in figures} | {name: name for name in made}
-    contents = "".join(f'<li><a href="#{place}">{escape(name)}</a></li>' for place, name in places.items())
+    places = {f"figure-{name}": f"figure: {name}" for name in figures} | {
+        name: name for name in made
+    }
+    contents = "".join(
+        f'<li><a href="#{place}">{escape(name)}</a></li>' for place, name in places.items()
+    )
     body = [
         f'<figure id="figure-{name}">{svg}<figcaption>{escape(name)}</figcaption></figure>'
         for name, svg in figures.items()
     ]
     body += [_section(name, one) for name, one in made.items()]
     page = resources.files("adamerge.evaluate").joinpath("report.html").read_text()
-    facts = (
-        f"{', '.join(results.encoders)} on {', '.join(results.datasets)}; {len(results.cells):,} methods and controls"
-    )
+    encoders = ", ".join(results.encoders)
+    datasets = ", ".join(results.datasets)
+    facts = f"{encoders} on {datasets}; {len(results.cells):,} methods and controls"
     page = (
-        page.replace("{{facts}}", escape(facts)).replace("{{contents}}", contents).replace("{{body}}", "\n".join(body))
+        page.replace("{{facts}}", escape(facts))
+        .replace("{{contents}}", contents)
+        .replace("{{body}}", "\n".join(body))
     )
     write(path, page.encode())
 
@@ -86,7 +96,9 @@ def _section(name: str, one: Table) -> str:
     head = "".join(f"<th>{escape(column.name)}</th>" for column in one.columns)
     kinds = ["number" if column.form else "text" for column in one.columns]
     rows = (zip(kinds, texts, strict=True) for texts in one.texts())
-    lines = ("".join(f'<td class="{kind}">{escape(text)}</td>' for kind, text in row) for row in rows)
+    lines = (
+        "".join(f'<td class="{kind}">{escape(text)}</td>' for kind, text in row) for row in rows
+    )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     table_ = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<section id="{name}"><h2>{escape(one.title)}</h2><div>{table_}</div><p>{escape(one.note)}</p></section>'

@@ -62,7 +62,10 @@ class Cell:
     @property
     def made_by(self) -> dict[str, Any]:
         """The weights of the encoder, and the options it was given."""
-        return {"weights": self.versions.get("encoder"), "options": json.loads(self.versions.get("options", "{}"))}
+        return {
+            "weights": self.versions.get("encoder"),
+            "options": json.loads(self.versions.get("options", "{}")),
+        }
 
     @property
     def compression(self) -> float:
@@ -87,7 +90,9 @@ class Cell:
 def rounded(values: ArrayLike, digits: int = 4) -> Values:
     """Numbers as JSON writes them shortest: rounded, 0 and 1 without a point, nan as null."""
     short = (round(value, digits) for value in np.asarray(values, np.float64).tolist())
-    return [None if isnan(value) else int(value) if value == int(value) else value for value in short]
+    return [
+        None if isnan(value) else int(value) if value == int(value) else value for value in short
+    ]
 
 
 def cell_path(results: Path, encoder: str, dataset: str, method: str) -> Path:
@@ -138,7 +143,9 @@ def read_datasets(results: Path) -> dict[str, dict[str, Any]]:
     found = {path: _read(path) for path in sorted((results / DATASETS).glob(f"*{SUFFIX}"))}
     for path, about in found.items():
         if not about.keys() >= ABOUT:
-            raise Damaged(f"{path} says nothing of {min(ABOUT - about.keys())}: remove it, and run again")
+            raise Damaged(
+                f"{path} says nothing of {min(ABOUT - about.keys())}: remove it, and run again"
+            )
     return {about["name"]: about for about in found.values()}
 
 

@@ -30,7 +30,10 @@ from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import open_shards
 
 PACKAGES = ("adamerge", "numpy", "ir-measures")
-COUNTED = (SemCluster, PruneThenMerge)  # cut by a number of groups, where theta says nothing of the page
+COUNTED = (
+    SemCluster,
+    PruneThenMerge,
+)  # cut by a number of groups, where theta says nothing of the page
 Entry = Method | Control
 Watch = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
@@ -65,7 +68,9 @@ class Work:
     queries: Queries
 
 
-def cells(experiment: Experiment, folders: Folders) -> list[tuple[EncoderSpec, Dataset, list[Entry]]]:
+def cells(
+    experiment: Experiment, folders: Folders
+) -> list[tuple[EncoderSpec, Dataset, list[Entry]]]:
     """What there is to do: encoder, dataset, and the methods whose cells are not there yet.
 
     Cells that are there must be of the same data, weights and options, also where there is nothing to do.
@@ -75,9 +80,14 @@ def cells(experiment: Experiment, folders: Folders) -> list[tuple[EncoderSpec, D
     todo = []
     for spec in (EncoderSpec(encoder, experiment.options) for encoder in experiment.encoders):
         for name, dataset in datasets.items():
-            for cell in islice(results.cells_of(folders.results, spec.name, name), 1):  # all others agree with it
+            for cell in islice(
+                results.cells_of(folders.results, spec.name, name), 1
+            ):  # all others agree with it
                 spec.check(cell.made_by, folders.results)
-            paths = {e: results.cell_path(folders.results, spec.name, name, str(e)) for e in experiment.methods}
+            paths = {
+                e: results.cell_path(folders.results, spec.name, name, str(e))
+                for e in experiment.methods
+            }
             if entries := [entry for entry, path in paths.items() if not path.exists()]:
                 todo.append((spec, dataset, entries))
     return todo
@@ -89,7 +99,9 @@ def _checked(name: str, folders: Folders) -> Dataset:
     return dataset
 
 
-def run(experiment: Experiment, folders: Folders, jobs: int = 1, watch: Watch | None = None) -> Iterator[Cell]:
+def run(
+    experiment: Experiment, folders: Folders, jobs: int = 1, watch: Watch | None = None
+) -> Iterator[Cell]:
     """Run what is not there yet, and yield each cell once its file is written; `watch` hears of cells and pages."""
     library()
     watch = watch or (lambda what, done, total: None)
@@ -114,7 +126,10 @@ def prepare(spec: EncoderSpec, dataset: Dataset, vectors: Path, watch: Watch | N
     made = open_shards(there.pages).manifest.encoder
     versions = {"encoder": str(made.get("weights") or made.get("revision", ""))}
     versions |= {"options": json.dumps(spec.options)} if spec.options else {}
-    pages, queries = encoded.opened(there.pages, dataset.page_ids), encoded.opened(there.queries, list(dataset.queries))
+    pages, queries = (
+        encoded.opened(there.pages, dataset.page_ids),
+        encoded.opened(there.queries, list(dataset.queries)),
+    )
     return Work(spec.name, versions, dataset, pages, stack(queries))
 
 
@@ -127,11 +142,15 @@ def run_cell(work: Work, entry: Entry, jobs: int = 1) -> Cell:
     sizes: list[Size] = []
     compress = _timed(compressor(entry, work.pages), seconds)
     pages = _noted(compress_pages(work.pages, compress, jobs), sizes)
-    if isinstance(entry, Control) and entry.name == "gaussian":  # pages without structure: asked for their cuts alone
+    if (
+        isinstance(entry, Control) and entry.name == "gaussian"
+    ):  # pages without structure: asked for their cuts alone
         deque(pages, maxlen=0)
         return _cell(work, entry, sizes, None, None)
     scores = score(work.queries, pages, jobs)
-    return _cell(work, entry, sizes, scores, None if isinstance(entry, Control) else 1e3 * fmean(seconds))
+    return _cell(
+        work, entry, sizes, scores, None if isinstance(entry, Control) else 1e3 * fmean(seconds)
+    )
 
 
 def _timed(compress: Compressor, seconds: list[float]) -> Compressor:
@@ -154,11 +173,19 @@ def _noted(pages: Iterable[Compressed], sizes: list[Size]) -> Iterator[Compresse
         yield page
 
 
-def _cell(work: Work, entry: Entry, sizes: list[Size], scores: Floats | None, ms: float | None) -> Cell:
+def _cell(
+    work: Work, entry: Entry, sizes: list[Size], scores: Floats | None, ms: float | None
+) -> Cell:
     data = work.dataset
-    values = {} if scores is None else measure(scores, list(data.queries), data.page_ids, data.judgements)
+    values = (
+        {}
+        if scores is None
+        else measure(scores, list(data.queries), data.page_ids, data.judgements)
+    )
     theta, gap = (rounded([getattr(size, name) for size in sizes]) for name in ("theta", "gap"))
-    found = entry.name == "gaussian" if isinstance(entry, Control) else not isinstance(entry, COUNTED)
+    found = (
+        entry.name == "gaussian" if isinstance(entry, Control) else not isinstance(entry, COUNTED)
+    )
     was_cut = found and any(value is not None for value in theta)
     return Cell(
         encoder=work.encoder,
@@ -183,6 +210,8 @@ def machine() -> str:
     """The processor that this runs on."""
     try:
         with open("/proc/cpuinfo") as lines:
-            return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+            return next(
+                line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+            )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()

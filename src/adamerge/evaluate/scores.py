@@ -43,7 +43,11 @@ def score(queries: Queries, pages: Iterable[Compressed], threads: int = 1) -> Fl
         vectors = [page.stored for page in chunk]
         offsets = _offsets(vectors)
         rows = np.concatenate(vectors)
-        parts.append(kernels.maxsim(queries.vectors, queries.offsets, rows, None, offsets[:-1], offsets[1:], threads))
+        parts.append(
+            kernels.maxsim(
+                queries.vectors, queries.offsets, rows, None, offsets[:-1], offsets[1:], threads
+            )
+        )
     return np.concatenate(parts, axis=1)
 
 

@@ -19,7 +19,9 @@ POOLED = "pooled"
 BUDGETS = ("2", "4")  # of PtM, as in the paper's table
 SAME_SIZE = ("random", "merge-page", "merge-total", "height")
 OF_ALL = ("mean-vector", "bm25", "identity")  # controls of every method
-TESTED = columns(("difference", "+.4f"), ("low", "+.4f"), ("high", "+.4f"), ("p", "p"), ("p corrected", "p"))
+TESTED = columns(
+    ("difference", "+.4f"), ("low", "+.4f"), ("high", "+.4f"), ("p", "p"), ("p corrected", "p")
+)
 Pair = tuple[str, str]  # ours, theirs
 
 
@@ -60,9 +62,23 @@ def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str
     rows: list[list[Value]] = []
     for test in _tests(results, every, shown):
         mine, other = (results.parts[method] for method in test.pair)
-        said = [mine.options["k"], mine.options["c_min"], other.options["m"], "yes" if mine.unit else "no"]
+        said = [
+            mine.options["k"],
+            mine.options["c_min"],
+            other.options["m"],
+            "yes" if mine.unit else "no",
+        ]
         rows.append([test.encoder, *said, *_sizes_and_means(results, test), *test.values()])
-    head = columns("encoder", "k", "c_min", "m", "unit", ("queries", ",d"), ("compression", ".1%"), ("of PtM", ".1%"))
+    head = columns(
+        "encoder",
+        "k",
+        "c_min",
+        "m",
+        "unit",
+        ("queries", ",d"),
+        ("compression", ".1%"),
+        ("of PtM", ".1%"),
+    )
     values = columns((f"{results.measure} AdaMerge", ".4f"), ("PtM", ".4f"))
     note = f"Means over all queries. {_how(results, f'the {len(every)} pairs of AdaMerge and PtM, shown or not')}"
     return table("AdaMerge against PtM at the same k", note, [*head, *values, *TESTED], rows)
@@ -70,15 +86,31 @@ def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str
 
 def controls(results: Results, methods: Sequence[str] = ()) -> Table:
     """Every method that has controls (or some) against them: what its choices are worth beyond its size."""
-    every = [(method, control) for method in _controlled(results) for control in _controls_of(results, method)]
+    every = [
+        (method, control)
+        for method in _controlled(results)
+        for control in _controls_of(results, method)
+    ]
     asked = pick(methods, (method for method, _ in every), "controls of")
     rows: list[list[Value]] = []
     for test in _tests(results, every, [pair for pair in every if not methods or pair[0] in asked]):
         ours, theirs = test.pair
         values = [_compression(results, test.encoder, theirs), _mean(results, test.encoder, theirs)]
-        said = [ours, _mean(results, test.encoder, ours), theirs.replace(f"({ours})", "(M)"), *values]
+        said = [
+            ours,
+            _mean(results, test.encoder, ours),
+            theirs.replace(f"({ours})", "(M)"),
+            *values,
+        ]
         rows.append([test.encoder, *said, *test.values()])
-    head = columns("encoder", "method M", (results.measure, ".4f"), "control", ("compression", ".1%"), ("its", ".4f"))
+    head = columns(
+        "encoder",
+        "method M",
+        (results.measure, ".4f"),
+        "control",
+        ("compression", ".1%"),
+        ("its", ".4f"),
+    )
     family = f"the {len(every)} pairs of a method with one of its controls, shown or not"
     note = f"Means over datasets; differences (M minus control) over all queries. {_how(results, family)}"
     return table("Methods against controls", note, [*head, *TESTED], rows)
@@ -88,13 +120,17 @@ def _against(results: Results, methods: Sequence[str], ks: Sequence[str]) -> Tab
     there = (method for method in results.parts if _everywhere(results, results.parts[method]))
     first, *others = pick(methods, there, "results of")
     if not others or ks:
-        raise BadInput("name a method, and those to test it against: --method A --method B; k is part of their names")
+        raise BadInput(
+            "name a method, and those to test it against: --method A --method B; k is part of their names"
+        )
     pairs = [(first, other) for other in others]
     rows: list[list[Value]] = [
         [test.encoder, *test.pair, *_sizes_and_means(results, test), *test.values()]
         for test in _tests(results, pairs, pairs)
     ]
-    head = columns("encoder", "method", "against", ("queries", ",d"), ("compression", ".1%"), ("of it", ".1%"))
+    head = columns(
+        "encoder", "method", "against", ("queries", ",d"), ("compression", ".1%"), ("of it", ".1%")
+    )
     values = columns((results.measure, ".4f"), ("its", ".4f"))
     note = f"Means over all queries. {_how(results, 'the pairs of this table')}"
     return table("One method against others", note, [*head, *values, *TESTED], rows)
@@ -131,7 +167,11 @@ def _controlled(results: Results) -> list[str]:
     found = set()
     for parts in results.parts.values():
         if parts.control in SAME_SIZE or parts.options.get("cut") == "floor":
-            found.add(_everywhere(results, replace(parts, control="") if parts.control else parts.but(cut=None)))
+            found.add(
+                _everywhere(
+                    results, replace(parts, control="") if parts.control else parts.but(cut=None)
+                )
+            )
     return sorted(method for method in found if method)
 
 

@@ -33,7 +33,10 @@ def bootstrap(differences: ArrayLike, seed: int = 0, level: float = 0.95) -> tup
     """The percentile interval of the mean under resampling of the queries: low, high."""
     values = np.asarray(differences, np.float64)
     rng = default_rng(seed)
-    blocks = (rng.integers(len(values), size=(BLOCK, len(values)), dtype=np.int32) for _ in range(DRAWS // BLOCK))
+    blocks = (
+        rng.integers(len(values), size=(BLOCK, len(values)), dtype=np.int32)
+        for _ in range(DRAWS // BLOCK)
+    )
     means = np.concatenate([values[rows].mean(axis=1) for rows in blocks])
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
@@ -51,5 +54,7 @@ def holm(p: Sequence[float]) -> list[float]:
 def _paired(ours: ArrayLike, theirs: ArrayLike) -> Doubles:
     a, b = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
     if a.shape != b.shape or a.ndim != 1 or not len(a):
-        raise BadShape(f"a paired test needs the same queries on both sides, got {a.shape} and {b.shape}")
+        raise BadShape(
+            f"a paired test needs the same queries on both sides, got {a.shape} and {b.shape}"
+        )
     return a - b

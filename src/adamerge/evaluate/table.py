@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from math import isnan
 
 Value = str | int | float | None
-LATEX = str.maketrans({"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "$": r"\$", "<": "$<$", ">": "$>$"})
+LATEX = str.maketrans(
+    {"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "$": r"\$", "<": "$<$", ">": "$>$"}
+)
 SMALLEST = 1e-4  # p below this is written so
 
 
@@ -45,7 +47,10 @@ class Table:
 
     def texts(self) -> list[list[str]]:
         """Every value as it is written."""
-        return [[column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows]
+        return [
+            [column.text(value) for column, value in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
 
 
 def without_constant(table: Table, name: str = "encoder") -> Table:
@@ -56,12 +61,21 @@ def without_constant(table: Table, name: str = "encoder") -> Table:
     place = [column.name for column in table.columns].index(name)
     rows = tuple(row[:place] + row[place + 1 :] for row in table.rows)
     said = "".join(f" {name.capitalize()}: {value}." for value in values)
-    return replace(table, note=table.note + said, columns=table.columns[:place] + table.columns[place + 1 :], rows=rows)
+    return replace(
+        table,
+        note=table.note + said,
+        columns=table.columns[:place] + table.columns[place + 1 :],
+        rows=rows,
+    )
 
 
 def markdown(table: Table) -> str:
     """The table as Markdown, its note below it."""
-    lines = [[column.name for column in table.columns], [_rule(column) for column in table.columns], *table.texts()]
+    lines = [
+        [column.name for column in table.columns],
+        [_rule(column) for column in table.columns],
+        *table.texts(),
+    ]
     body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"**{table.title}.**\n\n{body}\n\n{table.note}\n"
 
@@ -72,7 +86,12 @@ def latex(table: Table) -> str:
     lines = [" & ".join(cell.translate(LATEX) for cell in line) + r" \\" for line in table.texts()]
     head = " & ".join(column.name.translate(LATEX) for column in table.columns) + r" \\"
     caption = f"{table.title}. {table.note}".translate(LATEX)
-    start = [r"\begin{table}[t]", r"\small\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{form}}}"]
+    start = [
+        r"\begin{table}[t]",
+        r"\small\centering",
+        rf"\caption{{{caption}}}",
+        rf"\begin{{tabular}}{{{form}}}",
+    ]
     end = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join([*start, r"\toprule", head, r"\midrule", *lines, *end])
 

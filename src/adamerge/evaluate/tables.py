@@ -21,14 +21,26 @@ def ablation(results: Results, compression: float = COMPRESSION, c_min: str = ""
 
     A fixed cut is PtM with the m whose compression is nearest; merge-total() is PtM at AdaMerge's own total.
     """
-    floors = [parts.options.get("c_min", "") for parts in results.parts.values() if parts.name == "adamerge"]
+    floors = [
+        parts.options.get("c_min", "")
+        for parts in results.parts.values()
+        if parts.name == "adamerge"
+    ]
     (c_min,) = pick([c_min], floors, "adamerge at c_min") if c_min else (FLOOR,)
     rows: list[list[Value]] = []
     for encoder in results.encoders:
         for unit in (False, True):
             base = _nearest(results, encoder, _adaptive(results, encoder, c_min, unit), compression)
             rows += _two_by_two(results, encoder, base) if base else []
-    head = columns("encoder", "unit", "cut", "centroid", "method", ("compression", ".1%"), (results.measure, ".4f"))
+    head = columns(
+        "encoder",
+        "unit",
+        "cut",
+        "centroid",
+        "method",
+        ("compression", ".1%"),
+        (results.measure, ".4f"),
+    )
     note = (
         f"Mean over {len(results.datasets)} datasets, at the k nearest to {compression:.0%} compression with "
         f"c_min={c_min}. merge-total(M) is PtM with the m whose total is M's or the nearest below."
@@ -61,7 +73,9 @@ def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
             method = _nearest(results, encoder, one.methods, compression)
             if method:
                 rows.append([encoder, method, *_costs(results, encoder, method)])
-    head = columns("encoder", "method", ("compression", ".1%"), ("with extra", ".1%"), ("bytes a page", ",.0f"))
+    head = columns(
+        "encoder", "method", ("compression", ".1%"), ("with extra", ".1%"), ("bytes a page", ",.0f")
+    )
     machines = sorted({cell.machine for cells in results.cells.values() for cell in cells})
     note = (
         f"The configuration of each series nearest to {compression:.0%}. Bytes in float16, extra rows included; time "
@@ -79,10 +93,27 @@ def unit(results: Results) -> Table:
         for method, parts in results.methods(encoder):
             plain = results.find(encoder, parts.but(unit=None))
             if not parts.control and parts.unit and plain:
-                gains.setdefault(parts.name, []).append(results.mean(encoder, method) - results.mean(encoder, plain))
-        rows += [[encoder, name, len(some), fmean(some), min(some), max(some)] for name, some in sorted(gains.items())]
-    head = columns("encoder", "method", ("pairs", "d"), ("mean gain", "+.4f"), ("least", "+.4f"), ("most", "+.4f"))
-    return table("What unit length is worth", f"Gains of {results.measure}, averaged over datasets.", head, rows)
+                gains.setdefault(parts.name, []).append(
+                    results.mean(encoder, method) - results.mean(encoder, plain)
+                )
+        rows += [
+            [encoder, name, len(some), fmean(some), min(some), max(some)]
+            for name, some in sorted(gains.items())
+        ]
+    head = columns(
+        "encoder",
+        "method",
+        ("pairs", "d"),
+        ("mean gain", "+.4f"),
+        ("least", "+.4f"),
+        ("most", "+.4f"),
+    )
+    return table(
+        "What unit length is worth",
+        f"Gains of {results.measure}, averaged over datasets.",
+        head,
+        rows,
+    )
 
 
 def sequence(results: Results) -> Table:
@@ -94,11 +125,27 @@ def sequence(results: Results) -> Table:
             first = "running-min" if parts.name in OURS else "default"
             for name, variant in [(first, method), *readings] if readings else ():
                 rows.append(
-                    [encoder, method, name, *results.point(encoder, variant), _median(results, encoder, variant)]
+                    [
+                        encoder,
+                        method,
+                        name,
+                        *results.point(encoder, variant),
+                        _median(results, encoder, variant),
+                    ]
                 )
-    head = columns("encoder", "method", "sequence", ("compression", ".1%"), (results.measure, ".4f"), ("theta", ".3f"))
+    head = columns(
+        "encoder",
+        "method",
+        "sequence",
+        ("compression", ".1%"),
+        (results.measure, ".4f"),
+        ("theta", ".3f"),
+    )
     return table(
-        "Three readings of the sequence", "Means over datasets; theta is the median over all pages.", head, rows
+        "Three readings of the sequence",
+        "Means over datasets; theta is the median over all pages.",
+        head,
+        rows,
     )
 
 
@@ -116,20 +163,32 @@ TABLES: dict[str, Callable[[Results], Table]] = {
 
 def controlled_by_gaussian(results: Results, encoder: str) -> list[str]:
     """Methods whose cuts were also made on structureless pages."""
-    drawn = [results.parts[m] for e, m in results.cells if e == encoder and results.parts[m].control == "gaussian"]
+    drawn = [
+        results.parts[m]
+        for e, m in results.cells
+        if e == encoder and results.parts[m].control == "gaussian"
+    ]
     found = (results.find(encoder, replace(parts, control="")) for parts in drawn)
     return sorted(method for method in found if method)
 
 
 def thetas(results: Results, encoder: str, method: str) -> dict[str, list[float]]:
     """The cuts of every dataset's pages; pages without a merge have none."""
-    return {c.dataset: [t for t in c.theta if t is not None] for c in results.cells[encoder, method]}
+    return {
+        c.dataset: [t for t in c.theta if t is not None] for c in results.cells[encoder, method]
+    }
 
 
 def _adaptive(results: Results, encoder: str, c_min: str, unit: bool) -> list[str]:
     """AdaMerge over k, where its twin with a plain mean is there too."""
-    every = [(m, p) for m, p in results.methods(encoder) if not p.control and p.name == "adamerge" and p.unit == unit]
-    floored = [(m, p) for m, p in every if p.options["c_min"] == c_min and not p.but(unit=None).words()]
+    every = [
+        (m, p)
+        for m, p in results.methods(encoder)
+        if not p.control and p.name == "adamerge" and p.unit == unit
+    ]
+    floored = [
+        (m, p) for m, p in every if p.options["c_min"] == c_min and not p.but(unit=None).words()
+    ]
     return [m for m, p in floored if results.find(encoder, replace(p, name="adamerge-mean"))]
 
 
@@ -142,7 +201,12 @@ def _two_by_two(results: Results, encoder: str, full: str) -> Iterator[list[Valu
         for pair in (("ptm", mean), ("ptm-attn", full))
     ]
     said = "yes" if parts.unit else "no"
-    named = zip(("fixed", "fixed", "cliff", "cliff"), ("mean", "attention") * 2, [*fixed, mean, full], strict=True)
+    named = zip(
+        ("fixed", "fixed", "cliff", "cliff"),
+        ("mean", "attention") * 2,
+        [*fixed, mean, full],
+        strict=True,
+    )
     first = None
     for cut, centroid, method in named:
         if method:
@@ -160,8 +224,14 @@ def _fixed(results: Results, encoder: str, name: str, like: str) -> list[str]:
     return [*found, total] if total else found
 
 
-def _nearest(results: Results, encoder: str, methods: Sequence[str], compression: float) -> str | None:
-    return min(methods, key=lambda m: abs((results.compression(encoder, m) or 0.0) - compression), default=None)
+def _nearest(
+    results: Results, encoder: str, methods: Sequence[str], compression: float
+) -> str | None:
+    return min(
+        methods,
+        key=lambda m: abs((results.compression(encoder, m) or 0.0) - compression),
+        default=None,
+    )
 
 
 def _cuts(results: Results, encoder: str, method: str) -> Iterator[list[Value]]:
@@ -178,7 +248,10 @@ def _cuts(results: Results, encoder: str, method: str) -> Iterator[list[Value]]:
             other.compression,
         ]
     pages = sum(cell.pages for cell in real)
-    ends = [[*_spread([c.theta for c in some]), fmean(c.compression for c in some)] for some in (real, drawn)]
+    ends = [
+        [*_spread([c.theta for c in some]), fmean(c.compression for c in some)]
+        for some in (real, drawn)
+    ]
     yield [encoder, method, "all", pages, *ends[0], *ends[1]]
 
 
@@ -188,7 +261,11 @@ def _spread(thetas: Sequence[Sequence[float | None]]) -> tuple[float, Value, Val
     there = [value for value in every if value is not None]
     if not there:
         return 0.0, None, None
-    return len(there) / len(every), float(np.median(there)), float(np.std(there, ddof=1)) if len(there) > 1 else None
+    return (
+        len(there) / len(every),
+        float(np.median(there)),
+        float(np.std(there, ddof=1)) if len(there) > 1 else None,
+    )
 
 
 def _costs(results: Results, encoder: str, method: str) -> list[Value]:
@@ -197,14 +274,23 @@ def _costs(results: Results, encoder: str, method: str) -> list[Value]:
     times = [cell.ms * cell.pages for cell in cells if cell.ms is not None]
     small = sum(cell.bytes for cell in cells) / pages
     ms = sum(times) / pages if len(times) == len(cells) else None
-    sizes = [fmean(cell.compression for cell in cells), fmean(cell.compression_of_all for cell in cells)]
+    sizes = [
+        fmean(cell.compression for cell in cells),
+        fmean(cell.compression_of_all for cell in cells),
+    ]
     return [*sizes, small, ms, results.mean(encoder, method)]
 
 
 def _readings(results: Results, encoder: str, parts: Parts) -> list[tuple[str, str]]:
     """The other readings of a method that were run: name, method."""
-    others = [(p.options["sequence"], m) for m, p in results.methods(encoder) if "sequence" in p.options]
-    found = [(name, method) for name, method in others if results.parts[method].but(sequence=None).key == parts.key]
+    others = [
+        (p.options["sequence"], m) for m, p in results.methods(encoder) if "sequence" in p.options
+    ]
+    found = [
+        (name, method)
+        for name, method in others
+        if results.parts[method].but(sequence=None).key == parts.key
+    ]
     return [] if parts.control else sorted(found)
 
 

@@ -45,12 +45,19 @@ ESG, ECONOMICS, BIOMEDICAL, HUMAN = V2
 # a dataset is a task, or a task in one language: TASK:english
 PRESETS = {
     "vidore-v1": tuple(V1),
-    "vidore-v2": (ESG, ECONOMICS, f"{BIOMEDICAL}:english", HUMAN),  # 672 queries: the paper's 1,344 for two encoders
+    "vidore-v2": (
+        ESG,
+        ECONOMICS,
+        f"{BIOMEDICAL}:english",
+        HUMAN,
+    ),  # 672 queries: the paper's 1,344 for two encoders
     "vidore-v2-all": tuple(V2),
     "vidore-v2-english": (f"{ESG}:english", f"{ECONOMICS}:english", f"{BIOMEDICAL}:english", HUMAN),
     "vidore-v3": tuple(V3),
 }
-LANGUAGES = dict.fromkeys((ESG, ECONOMICS, BIOMEDICAL), 4) | dict.fromkeys(V3, 6)  # one, of all others
+LANGUAGES = dict.fromkeys((ESG, ECONOMICS, BIOMEDICAL), 4) | dict.fromkeys(
+    V3, 6
+)  # one, of all others
 
 
 def is_task(name: str) -> bool:
@@ -62,7 +69,9 @@ def load(name: str, data: Path) -> Dataset:
     """A task from its folder below `data`, else from the hub; numbers that are not the known ones are refused."""
     task, _, language = name.partition(":")
     folder = data / task
-    dataset = folders.read(folder if folder.is_dir() else _download(task), name, (language,) if language else ())
+    dataset = folders.read(
+        folder if folder.is_dir() else _download(task), name, (language,) if language else ()
+    )
     if not folder.is_dir():  # what is local is the user's own
         check(dataset)
     return dataset
@@ -97,7 +106,11 @@ def _download(task: str) -> Path:
 
     path, revision = pinned(task)
     try:
-        return Path(snapshot_download(path, repo_type="dataset", revision=revision, allow_patterns="*.parquet"))
+        return Path(
+            snapshot_download(
+                path, repo_type="dataset", revision=revision, allow_patterns="*.parquet"
+            )
+        )
     except (OSError, ValueError) as error:
         raise BadFile(
             f"{task} is not on this machine, and {path} cannot be had from the hub ({_first(error)})"

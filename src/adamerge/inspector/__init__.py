@@ -70,7 +70,9 @@ class Inspection:
         return render.framed(self.html)
 
     def _why(self) -> dict[str, str]:
-        return reasons.absent(self.steps[self.own], self.page, self.placed, self.image is not None, bool(self.found))
+        return reasons.absent(
+            self.steps[self.own], self.page, self.placed, self.image is not None, bool(self.found)
+        )
 
     def _data(self) -> dict[str, Any]:
         near = colours.neighbours(self.boxes)
@@ -81,7 +83,10 @@ class Inspection:
         asked = [queries[i] for i in data.fitting(queries, room)]
         kept = data.fitting(steps, own + max(0, room - len(data.as_json(asked))), self.own)
         about |= {"steps": [steps[i] for i in kept], "own": kept.index(self.own), "queries": asked}
-        return about | {"why": self._why() | reasons.left_out(len(queries) - len(asked)), "few": reasons.FEW}
+        return about | {
+            "why": self._why() | reasons.left_out(len(queries) - len(asked)),
+            "few": reasons.FEW,
+        }
 
     def _about(self) -> dict[str, Any]:
         step, page = self.steps[self.own], self.page
@@ -117,7 +122,9 @@ def inspect(
     queries  texts and their vectors (q, d), or Query objects, which name each token
     """
     if not isinstance(page, MultiVector):
-        raise BadInput(f"inspect wants a MultiVector, got {type(page).__name__}: MultiVector(vectors, attention)")
+        raise BadInput(
+            f"inspect wants a MultiVector, got {type(page).__name__}: MultiVector(vectors, attention)"
+        )
     chosen: Any = as_method(method)
     page = weighed(page, chosen)
     steps = tuple(over_k(page, chosen))

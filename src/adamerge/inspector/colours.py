@@ -18,7 +18,9 @@ REACH = 0.45  # of a box: what is nearer than twice this is a neighbour
 def neighbours(boxes: Floats) -> list[set[int]]:
     """The patches next to each patch, also across a corner or the space between two words: boxes (n, 4)."""
     sides = np.median(boxes[:, 2:] - boxes[:, :2], axis=0)
-    reach = REACH * np.minimum(sides, sides.min() * 1.5)  # a word is long, the space after it is not
+    reach = REACH * np.minimum(
+        sides, sides.min() * 1.5
+    )  # a word is long, the space after it is not
     low, high = boxes[:, :2] - reach, boxes[:, 2:] + reach
     near = (((low[i] < high) & (high[i] > low)).all(axis=1) for i in range(len(boxes)))
     return [set(np.flatnonzero(touch).tolist()) - {i} for i, touch in enumerate(near)]

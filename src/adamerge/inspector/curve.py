@@ -38,7 +38,9 @@ def draw(step: Step, name: str) -> str:
     low = min(0.0, float(np.floor(raw.min() * 10) / 10)) if len(raw) else 0.0
     x = _scale(0, max(len(sequence), 1), LEFT, WIDTH - RIGHT)
     y = _scale(low, 1, HEIGHT - BOTTOM, TOP)
-    cliff = step.method if isinstance(step.method, AdaMerge) and step.method.cut == "cliff" else None
+    cliff = (
+        step.method if isinstance(step.method, AdaMerge) and step.method.cut == "cliff" else None
+    )
     floor = step.method.c_min if isinstance(step.method, AdaMerge) else None
     second = runner_up(sequence, step.small.cut, cliff.c_min) if cliff else Cut()
     parts = [
@@ -48,7 +50,10 @@ def draw(step: Step, name: str) -> str:
         *_axes(len(sequence), low, x, y),
         f'<rect class="made" x="{x(0):.1f}" y="{TOP}" width="{x(step.small.cut.merges) - x(0):.1f}" '
         f'height="{HEIGHT - TOP - BOTTOM}"/>',
-        *(f'<circle class="raw" cx="{x(t + 1):.1f}" cy="{y(c):.1f}" r="1.5"/>' for t, c in enumerate(raw.tolist())),
+        *(
+            f'<circle class="raw" cx="{x(t + 1):.1f}" cy="{y(c):.1f}" r="1.5"/>'
+            for t, c in enumerate(raw.tolist())
+        ),
         f'<path class="line" d="{_path(sequence, x, y)}"/>',
         *_floor(floor, y),
         *_gap("next", "dull", "runner-up", second, x, y),
@@ -72,7 +77,11 @@ class _scale:
 
 def _caption(step: Step) -> str:
     stop, small = step.small.cut, step.small
-    where = "no merge made" if isnan(stop.theta) else f"cut after {stop.merges} merges, theta {stop.theta:.3f}"
+    where = (
+        "no merge made"
+        if isnan(stop.theta)
+        else f"cut after {stop.merges} merges, theta {stop.theta:.3f}"
+    )
     gap = "" if isnan(stop.gap) else f", gap {stop.gap:.3f}"
     return f"{step.method}: {where}{gap}; {len(small)} of {len(small.groups)} vectors kept"
 

@@ -28,8 +28,19 @@ def of_step(step: Step, page: MultiVector, near: list[set[int]]) -> dict[str, An
     """One k: the survivors, their tree and what is known of its nodes, and the library's own cut."""
     kept, tree = step.kept, step.tree
     k = getattr(step.method, "k", None)
-    data: dict[str, Any] = {"k": as_text(k), "name": str(step.method), "made": step.small.cut.merges}
-    data |= {"kept": packed(kept, "i4"), "merges": "", "raw": "", "sequence": "", "alike": "", "lengths": ""}
+    data: dict[str, Any] = {
+        "k": as_text(k),
+        "name": str(step.method),
+        "made": step.small.cut.merges,
+    }
+    data |= {
+        "kept": packed(kept, "i4"),
+        "merges": "",
+        "raw": "",
+        "sequence": "",
+        "alike": "",
+        "lengths": "",
+    }
     if tree is None:
         data["groups"] = packed(step.small.groups, "i4") if rule(step) == "own" else ""
         data["colours"] = packed(colours.of_groups(near, step.small.groups), "u2")
@@ -42,7 +53,11 @@ def of_step(step: Step, page: MultiVector, near: list[set[int]]) -> dict[str, An
     data["alike"] = packed(nodes.alike(tree, page.vectors[kept])[len(tree) :], "f4")
     data["colours"] = packed(colours.of_nodes(survivors, tree.merges), "u2")
     if getattr(step.method, "unit", False):
-        weights = page.attention[kept] if pools_by_attention(step.method, page) and page.attention is not None else None
+        weights = (
+            page.attention[kept]
+            if pools_by_attention(step.method, page) and page.attention is not None
+            else None
+        )
         data["lengths"] = packed(nodes.lengths(tree, page.vectors[kept], weights), "f4")
     return data
 

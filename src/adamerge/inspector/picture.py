@@ -9,7 +9,9 @@ from adamerge.errors import BadInput
 from adamerge.inspector.source import read_page
 from adamerge.types import Page, Word
 
-TRIES = [(side, quality) for side in (1600, 1200, 800, 400) for quality in (85, 70, 55)]  # pixels, JPEG quality
+TRIES = [
+    (side, quality) for side in (1600, 1200, 800, 400) for quality in (85, 70, 55)
+]  # pixels, JPEG quality
 
 
 def shrink(image: Any, limit: int) -> str:

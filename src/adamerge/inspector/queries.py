@@ -28,9 +28,13 @@ class Query:
     def __post_init__(self) -> None:
         """Check the shapes and name what has no name."""
         vectors = arrays.floats(self.vectors, f"the vectors of query '{self.text}'", rank=2)
-        tokens = tuple(str(token) for token in self.tokens) or tuple(str(i + 1) for i in range(len(vectors)))
+        tokens = tuple(str(token) for token in self.tokens) or tuple(
+            str(i + 1) for i in range(len(vectors))
+        )
         if len(tokens) != len(vectors) or not len(vectors):
-            raise BadShape(f"query '{self.text}' has {len(vectors)} vectors and {len(tokens)} tokens")
+            raise BadShape(
+                f"query '{self.text}' has {len(vectors)} vectors and {len(tokens)} tokens"
+            )
         object.__setattr__(self, "vectors", vectors)
         object.__setattr__(self, "tokens", tokens)
 
@@ -60,7 +64,13 @@ def as_queries(given: Mapping[str, ArrayLike] | Iterable[Query] | None) -> list[
 def find(query: Query, page: MultiVector, small: Compressed, pooled: bool) -> Found:
     """What a query finds on a page; `pooled` if the stored vectors are means that a reader can take himself."""
     if query.vectors.shape[1] != page.vectors.shape[1]:
-        raise BadShape(f"query '{query.text}' has shape {query.vectors.shape}, the page {page.vectors.shape}")
-    extra = NONE if page.extra is None or not len(page.extra) else (query.vectors @ page.extra.T).max(axis=1)
+        raise BadShape(
+            f"query '{query.text}' has shape {query.vectors.shape}, the page {page.vectors.shape}"
+        )
+    extra = (
+        NONE
+        if page.extra is None or not len(page.extra)
+        else (query.vectors @ page.extra.T).max(axis=1)
+    )
     stored = NONE if pooled else query.vectors @ small.vectors.T
     return Found(query, query.vectors @ page.vectors.T, extra, stored)

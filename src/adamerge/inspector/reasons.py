@@ -12,7 +12,9 @@ NO_CURVE = {
 FEW = "Fewer than two patches are left after pruning, so there is nothing to merge."
 
 
-def absent(step: Step, page: MultiVector, placed: bool, pictured: bool, asked: bool) -> dict[str, str]:
+def absent(
+    step: Step, page: MultiVector, placed: bool, pictured: bool, asked: bool
+) -> dict[str, str]:
     """The sentence for each part that is missing; a part that is there has none."""
     pruning = hasattr(step.method, "k")
     why = {
@@ -29,7 +31,11 @@ def absent(step: Step, page: MultiVector, placed: bool, pictured: bool, asked: b
 def left_out(queries: int) -> dict[str, str]:
     """The sentence on queries that had no room."""
     many = "A query is" if queries == 1 else f"{queries:,} queries are"
-    return {"queries": f"{many} left out, for the file to stay under 3 MB: ask fewer at a time."} if queries else {}
+    return (
+        {"queries": f"{many} left out, for the file to stay under 3 MB: ask fewer at a time."}
+        if queries
+        else {}
+    )
 
 
 def _no_k(pruning: bool) -> str:
@@ -41,4 +47,8 @@ def _no_k(pruning: bool) -> str:
 def _no_picture(placed: bool, pictured: bool) -> str:
     if not placed:
         return "The patches came without grid or boxes: they are laid out in their order, not in their place."
-    return "" if pictured else "No picture of the page was given: the patches are drawn on an empty one."
+    return (
+        ""
+        if pictured
+        else "No picture of the page was given: the patches are drawn on an empty one."
+    )

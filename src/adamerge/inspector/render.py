@@ -8,9 +8,18 @@ from string import Template
 
 HERE = Path(__file__).parent
 STYLES = ("theme/theme.css", "page.css")
-SCRIPTS = ("theme/theme.js", "cut.js", "draw.js", "curve.js", "patches.js", "queries.js", "page.js")  # in this order
+SCRIPTS = (
+    "theme/theme.js",
+    "cut.js",
+    "draw.js",
+    "curve.js",
+    "patches.js",
+    "queries.js",
+    "page.js",
+)  # in this order
 POLICY = (
-    "default-src 'none'; img-src data:; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; img-src data:; style-src {style}; script-src {script}; "
+    "base-uri 'none'; form-action 'none'"
 )
 
 

@@ -49,11 +49,17 @@ def read_page(where: str, dpi: int = DPI) -> Page:
         raise BadInput(f"the page of {path} is a number from 1 on, got '{number}'")
     if number:
         name = f"{path.name}#{int(number)}"
-        found = [page for id in {name, *([path.name] if int(number) == 1 else [])} for page in _only(path, id, dpi)]
+        found = [
+            page
+            for id in {name, *([path.name] if int(number) == 1 else [])}
+            for page in _only(path, id, dpi)
+        ]
     else:
         found = list(islice(read_pages([path], dpi), 2))
     if len(found) != 1:
-        raise BadInput(f"{path} has no page {number}" if number else f"{path} has several pages: say {path}#1")
+        raise BadInput(
+            f"{path} has no page {number}" if number else f"{path} has several pages: say {path}#1"
+        )
     return found[0]
 
 
@@ -76,7 +82,9 @@ def read_patches(where: str) -> MultiVector:
     if found is not None and len(ids) == 1 and not id:
         return found
     known = f"{', '.join(ids[:SHOWN])}{' ...' if len(ids) > SHOWN else ''}"
-    raise BadInput(f"{path} has no page '{id}'; it has {known}" if id else f"say which page of {path}: {known}")
+    raise BadInput(
+        f"{path} has no page '{id}'; it has {known}" if id else f"say which page of {path}: {known}"
+    )
 
 
 def encoder_of(where: str, device: str | None = None) -> EncoderSpec | None:
@@ -89,4 +97,6 @@ def encoder_of(where: str, device: str | None = None) -> EncoderSpec | None:
 
 def _refuse_compressed(path: Path) -> None:
     if method := open_shards(path).manifest.method:
-        raise BadInput(f"{path} is compressed already ({method}): give the vectors that it was made from")
+        raise BadInput(
+            f"{path} is compressed already ({method}): give the vectors that it was made from"
+        )

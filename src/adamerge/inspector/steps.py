@@ -70,7 +70,10 @@ def over_k(page: MultiVector, method: Method) -> Iterator[Step]:
 
 def has_k(page: MultiVector, method: Method) -> bool:
     """Whether the page can be pruned at another k."""
-    return type(method) in (AdaMerge, PruneThenMerge, DocPruner) and weighed(page, method).attention is not None
+    return (
+        type(method) in (AdaMerge, PruneThenMerge, DocPruner)
+        and weighed(page, method).attention is not None
+    )
 
 
 def weighed(page: MultiVector, method: Method) -> MultiVector:

@@ -34,12 +34,18 @@ def file_of(entry: Entry) -> Path:
     """The file that a page was made from, if it is still there and has not changed; else what is missing, in words."""
     missing = "a store keeps compressed pages, not the patches they were made from, and "
     if not entry.root:
-        raise NotFound(f"{missing}it does not say where '{entry.source}' was: inspect the file itself")
+        raise NotFound(
+            f"{missing}it does not say where '{entry.source}' was: inspect the file itself"
+        )
     path = Path(entry.root) / entry.source
     if ".." in Path(entry.source).parts or not path.is_file():
-        raise NotFound(f"{missing}'{entry.source}' is no longer where it was indexed: bring it back")
+        raise NotFound(
+            f"{missing}'{entry.source}' is no longer where it was indexed: bring it back"
+        )
     if entry.hash and _hash(path, path.stat().st_mtime_ns, path.stat().st_size) != entry.hash:
-        raise NotFound(f"{missing}'{entry.source}' has changed since it was indexed: adamerge index it again")
+        raise NotFound(
+            f"{missing}'{entry.source}' has changed since it was indexed: adamerge index it again"
+        )
     return path
 
 

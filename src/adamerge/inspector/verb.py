@@ -24,12 +24,28 @@ File = click.Path(path_type=Path, dir_okay=False)
 @click.argument("page")
 @click.option("-o", "out", type=File, help="HTML file to write.")
 @click.option("--svg", type=File, help="SVG file to write the curve to.")
-@click.option("--encoder", "name", help="`adamerge encoders` lists them.  [default: minilm, or that of the vectors]")
-@click.option("--method", "method_name", help="`adamerge methods` lists them.  [default: the store's, or adamerge]")
-@click.option("--query", "texts", multiple=True, help="Show what it finds on the page. May be given again.")
+@click.option(
+    "--encoder",
+    "name",
+    help="`adamerge encoders` lists them.  [default: minilm, or that of the vectors]",
+)
+@click.option(
+    "--method",
+    "method_name",
+    help="`adamerge methods` lists them.  [default: the store's, or adamerge]",
+)
+@click.option(
+    "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
+)
 @click.option("--image", help="Picture of a page of vectors: an image, or PDF#NUMBER.")
 @click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
-@click.option("--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of a PDF page.")
+@click.option(
+    "--dpi",
+    type=click.IntRange(1),
+    default=DPI,
+    show_default=True,
+    help="Resolution of a PDF page.",
+)
 def inspect(
     page: str,
     out: Path | None,
@@ -85,10 +101,14 @@ def _read(
     return patches, shown, known.load() if asked and known else None
 
 
-def _read_stored(where: str, id: str, name: str | None, device: str | None) -> tuple[MultiVector, Page, Encoder]:
+def _read_stored(
+    where: str, id: str, name: str | None, device: str | None
+) -> tuple[MultiVector, Page, Encoder]:
     with open_named(where, encoder=name) as store:
         if not store.known().encoder.get("name"):
-            raise BadInput(f"{where} does not say which encoder made its pages: inspect the file itself")
+            raise BadInput(
+                f"{where} does not say which encoder made its pages: inspect the file itself"
+            )
         entry = entry_of(store, id)
         file_of(entry)  # before a model is loaded
         encoder = store.load_encoder(device)
@@ -106,7 +126,12 @@ def _method_of(page: str) -> str:
 def _ask(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:
     if encoder is None or not texts:
         return []
-    return [Query(*one) for one in zip(texts, encoder.encode_queries(texts), encoder.query_tokens(texts), strict=True)]
+    return [
+        Query(*one)
+        for one in zip(
+            texts, encoder.encode_queries(texts), encoder.query_tokens(texts), strict=True
+        )
+    ]
 
 
 def _written(inspection: Inspection, out: Path | None, svg: Path | None) -> list[tuple[Path, str]]:

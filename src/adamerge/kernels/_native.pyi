@@ -6,7 +6,12 @@ def ward(
 ) -> tuple[Ints, Doubles, Doubles]: ...
 def groups(merges: Ints, made: int) -> Ints: ...
 def pool(
-    vectors: Floats, groups: Ints, weights: Floats | None, m: int, unit: bool = False, level: str | None = None
+    vectors: Floats,
+    groups: Ints,
+    weights: Floats | None,
+    m: int,
+    unit: bool = False,
+    level: str | None = None,
 ) -> Floats: ...
 def maxsim(
     query: Floats,

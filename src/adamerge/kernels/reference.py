@@ -21,7 +21,9 @@ def gram(vectors: Floats) -> Floats:
     return (x @ x.T).astype(np.float32)
 
 
-def ward(vectors: Floats, unit: bool = True, condensed: bool = False) -> tuple[Ints, Doubles, Doubles]:
+def ward(
+    vectors: Floats, unit: bool = True, condensed: bool = False
+) -> tuple[Ints, Doubles, Doubles]:
     """Join the closest two groups until one is left: merges (n-1, 2), heights (n-1,), cosines (n-1,)."""
     x = vectors.astype(np.float64)
     if unit:
@@ -39,7 +41,9 @@ def ward(vectors: Floats, unit: bool = True, condensed: bool = False) -> tuple[I
     return merges, heights, cosines
 
 
-def _join(distance: dict[tuple[int, int], float], members: dict[int, list[int]], a: int, b: int, new: int) -> None:
+def _join(
+    distance: dict[tuple[int, int], float], members: dict[int, list[int]], a: int, b: int, new: int
+) -> None:
     """Lance and Williams: d(ab, j) = ((a+j) d(a,j) + (b+j) d(b,j) - j d(a,b)) / (a+b+j), all squared."""
     between = distance.pop((a, b))
     left, right = members.pop(a), members.pop(b)
@@ -71,12 +75,18 @@ def groups(merges: Ints, made: int) -> Ints:
     return np.argsort(np.argsort(first))[group].astype(np.int32)
 
 
-def pool(vectors: Floats, groups: Ints, weights: Floats | None, m: int, unit: bool = False) -> Floats:
+def pool(
+    vectors: Floats, groups: Ints, weights: Floats | None, m: int, unit: bool = False
+) -> Floats:
     """The mean of each group, by weight where it has any: (m, d)."""
     out = np.zeros((m, vectors.shape[1]))
     for g in range(m):
         mine = groups == g
-        weight = None if weights is None or weights[mine].sum() == 0 else weights[mine].astype(np.float64)
+        weight = (
+            None
+            if weights is None or weights[mine].sum() == 0
+            else weights[mine].astype(np.float64)
+        )
         out[g] = np.average(vectors[mine].astype(np.float64), axis=0, weights=weight)
         length = np.linalg.norm(out[g])
         if unit and length > 0:

@@ -12,7 +12,9 @@ START = 64  # candidates at the least: below that, fetching pages costs less tha
 LIMIT = 4096  # candidates at the most
 
 Propose = Callable[[int], list[str]]  # n -> the n best ids of the first stage, or all there are
-Score = Callable[[list[str]], tuple[list[str], Floats]]  # ids -> (those that are there, their MaxSim)
+Score = Callable[
+    [list[str]], tuple[list[str], Floats]
+]  # ids -> (those that are there, their MaxSim)
 
 
 def double(

@@ -15,7 +15,10 @@ def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> t
     boxes = patch_boxes(page)
     middles = _middles(words)
     found = {row: _region(page, row, boxes, words, middles) for row in set(rows.tolist())}
-    return tuple(Match(float(s[row]), row, *found[row]) for s, row in zip(similarities, rows.tolist(), strict=True))
+    return tuple(
+        Match(float(s[row]), row, *found[row])
+        for s, row in zip(similarities, rows.tolist(), strict=True)
+    )
 
 
 def patch_boxes(page: Compressed) -> Floats | None:
@@ -24,7 +27,9 @@ def patch_boxes(page: Compressed) -> Floats | None:
         return page.boxes
     rows, columns = page.grid
     y, x = np.divmod(np.arange(rows * columns), columns)
-    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], 1).astype(np.float32)
+    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], 1).astype(
+        np.float32
+    )
 
 
 def _region(

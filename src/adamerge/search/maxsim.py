@@ -61,7 +61,9 @@ def checked(query: ArrayLike, d: int) -> Floats:
     """A query's vectors (q, d), refused unless they are finite, at least one, and as wide as the pages."""
     vectors: Floats = arrays.floats(query, "query", rank=2)
     if not len(vectors) or vectors.shape[1] != d:
-        raise BadShape(f"a query is (q, {d}) with q >= 1, as its encoder gives it; got {vectors.shape}")
+        raise BadShape(
+            f"a query is (q, {d}) with q >= 1, as its encoder gives it; got {vectors.shape}"
+        )
     return vectors
 
 

@@ -50,13 +50,18 @@ class Memory:
         self._live -= end - begin
         self._listed = None
 
-    def scores(self, queries: Sequence[ArrayLike], only: Sequence[str] | None = None) -> tuple[list[str], Floats]:
+    def scores(
+        self, queries: Sequence[ArrayLike], only: Sequence[str] | None = None
+    ) -> tuple[list[str], Floats]:
         """Ids of all pages, or of those of `only` that are held, and their scores (queries, pages)."""
         if only is not None:
             ids = [id for id in only if id in self._places]
             bounds = _bounds([self._places[id] for id in ids])
         else:
-            self._listed = self._listed or (list(self._places), _bounds(list(self._places.values())))
+            self._listed = self._listed or (
+                list(self._places),
+                _bounds(list(self._places.values())),
+            )
             ids, bounds = self._listed
         return ids, maxsim_all(queries, self._vectors, bounds[0], bounds[1], self._scales)
 

@@ -100,7 +100,9 @@ async def index(request: Request) -> Response:
 async def take(request: Request) -> Job:
     """A file, received and put in line."""
     waiting, settings = uploads(request), parts(request).settings
-    busy = HTTPException(503, "too many files wait to be indexed: try again later", {"retry-after": "30"})
+    busy = HTTPException(
+        503, "too many files wait to be indexed: try again later", {"retry-after": "30"}
+    )
     if waiting.full():  # before it is sent
         raise busy
     if job := waiting.add(*await receive_file(request, waiting.folder, settings.max_upload)):
@@ -128,10 +130,15 @@ async def metrics(request: Request) -> Response:
     facts = await own.library.aside(own.library.facts)
     now = {"adamerge_pages": facts["pages"], "adamerge_vectors": facts["stored"] + facts["extra"]}
     now |= {"adamerge_store_bytes": facts["bytes_in_all"] or 0}
-    now |= {"adamerge_worker_starts_total": own.viewer.starts + (own.jobs.worker.starts if own.jobs else 0)}
+    now |= {
+        "adamerge_worker_starts_total": own.viewer.starts
+        + (own.jobs.worker.starts if own.jobs else 0)
+    }
     return PlainTextResponse(own.metrics.text(now), media_type="text/plain; version=0.0.4")
 
 
 async def description(request: Request) -> Response:
     """GET /openapi.json: this API, for programs that write programs."""
-    return show.Json(openapi.describe(bool(parts(request).jobs), bool(parts(request).settings.token)))
+    return show.Json(
+        openapi.describe(bool(parts(request).jobs), bool(parts(request).settings.token))
+    )

@@ -24,7 +24,10 @@ from adamerge.server.settings import Settings
 from adamerge.server.upload import drain
 from adamerge.server.words import said
 
-THEME = ("adamerge.inspector", "theme")  # the folder of style and script that it shares with these pages
+THEME = (
+    "adamerge.inspector",
+    "theme",
+)  # the folder of style and script that it shares with these pages
 STATUS = {BadInput: 400, BadFile: 404, WorkerLost: 503}  # of our errors; any other is the store's
 
 
@@ -103,7 +106,9 @@ def left(request: Request, error: ClientDisconnect) -> Response:
     return told(400, "the request did not arrive whole")
 
 
-def problem(request: Request, status: int, words: str, headers: dict[str, str] | None = None) -> Response:
+def problem(
+    request: Request, status: int, words: str, headers: dict[str, str] | None = None
+) -> Response:
     """What went wrong, in words."""
     if request.url.path.startswith("/api/") or "text/html" not in request.headers.get("accept", ""):
         return told(status, words, headers)

@@ -63,8 +63,14 @@ class Guard:
             await (refusal or self.app)(scope, receive, answer)
         finally:
             route = getattr(scope.get("endpoint"), "__name__", "none")
-            method = scope["method"] if scope["method"] in (*SAFE, "POST", "PUT", "DELETE", "PATCH") else "other"
-            self.metrics.count("adamerge_requests_total", route=route, method=method, status=str(status))
+            method = (
+                scope["method"]
+                if scope["method"] in (*SAFE, "POST", "PUT", "DELETE", "PATCH")
+                else "other"
+            )
+            self.metrics.count(
+                "adamerge_requests_total", route=route, method=method, status=str(status)
+            )
             self.metrics.time("adamerge_request_seconds", time.perf_counter() - start, route=route)
 
     def refusal(self, request: Request) -> Response | None:
@@ -74,12 +80,17 @@ class Guard:
             return told(421, "this server does not answer to that name: see --name")
         known = self.knows_token(request.headers)
         if request.method not in SAFE and not known and not same_origin(request):
-            return told(403, "this request comes from another page: only pages of this server may change things")
+            return told(
+                403,
+                "this request comes from another page: only pages of this server may change things",
+            )
         if not self.settings.token or known or path.startswith(OPEN) or self.has_cookie(request):
             return None
         if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
             return RedirectResponse("/login", 303)
-        return told(401, "send the token: Authorization: Bearer ...", {"www-authenticate": "Bearer"})
+        return told(
+            401, "send the token: Authorization: Bearer ...", {"www-authenticate": "Bearer"}
+        )
 
     def knows_token(self, headers: Headers) -> bool:
         """Whether a program has sent the token."""
@@ -88,7 +99,9 @@ class Guard:
 
     def has_cookie(self, request: Request) -> bool:
         """Whether a browser has given the token before."""
-        return hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), pass_of(self.settings.token).encode())
+        return hmac.compare_digest(
+            request.cookies.get(COOKIE, "").encode(), pass_of(self.settings.token).encode()
+        )
 
 
 def pass_of(token: str) -> str:

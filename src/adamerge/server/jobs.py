@@ -46,9 +46,16 @@ class Jobs:
     Until it is in the store or has failed, a file is in the folder as `.ID.NAME` too: it outlives the server.
     """
 
-    def __init__(self, worker: Worker, settings: Settings, folder: Path, ended: Callable[[Job], None]) -> None:
+    def __init__(
+        self, worker: Worker, settings: Settings, folder: Path, ended: Callable[[Job], None]
+    ) -> None:
         """Do nothing yet; `ended` is told of every job once it is done or has failed."""
-        self.worker, self.settings, self.folder, self.longest = worker, settings, folder, settings.longest
+        self.worker, self.settings, self.folder, self.longest = (
+            worker,
+            settings,
+            folder,
+            settings.longest,
+        )
         self._ended = ended
         self._jobs: dict[str, Job] = {}
         self._files: queue.Queue[tuple[str, Path] | None] = queue.Queue()
@@ -109,7 +116,9 @@ class Jobs:
             except (AdamergeError, OSError) as error:
                 if self.worker.closed:  # the next server goes on with it
                     return
-                words = f"disk error: {error.strerror}" if isinstance(error, OSError) else str(error)
+                words = (
+                    f"disk error: {error.strerror}" if isinstance(error, OSError) else str(error)
+                )
                 self._set(id, state="failed", error=words)
             file.unlink(missing_ok=True)
             self._ended(self._jobs[id])
@@ -126,7 +135,9 @@ class Jobs:
         task |= {"source": name, "root": str(self.folder), "hash": hash}
         self._set(id, state="indexing")
         try:
-            answer = self.worker.do(task | {"do": "index"}, self.longest, lambda message: self._set(id, **message))
+            answer = self.worker.do(
+                task | {"do": "index"}, self.longest, lambda message: self._set(id, **message)
+            )
         except AdamergeError:
             if kept.samefile(file) and not self.worker.closed:
                 self._forget(task)

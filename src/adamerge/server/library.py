@@ -73,7 +73,10 @@ class Library:
             alike = [one for one in encoded if (one.k, one.where, one.exact) == (k, where, exact)]
             found = self.store.search_all([encoded[one][0] for one in alike], k, where, exact=exact)
             took = 1e3 * (time.perf_counter() - start)
-            answers |= {one: Answer(f, of_query(encoded[one][1]), took) for one, f in zip(alike, found, strict=True)}
+            answers |= {
+                one: Answer(f, of_query(encoded[one][1]), took)
+                for one, f in zip(alike, found, strict=True)
+            }
         return [answers[one] for one in asked]
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
@@ -82,10 +85,14 @@ class Library:
             raise BadInput("type a query: words to look for")
         with self._encoding:
             if self.encoder is None:
-                raise BadInput("the store does not know which encoder made its pages: no words can be searched")
+                raise BadInput(
+                    "the store does not know which encoder made its pages: no words can be searched"
+                )
             new = [text for text in dict.fromkeys(texts) if text not in self._encoded]
             if new:
-                made = zip(self.encoder.encode_queries(new), self.encoder.query_tokens(new), strict=True)
+                made = zip(
+                    self.encoder.encode_queries(new), self.encoder.query_tokens(new), strict=True
+                )
                 self._encoded |= dict(zip(new, made, strict=True))
             found = [self._encoded[text] for text in texts]
             for text in list(self._encoded)[:-KNOWN]:
@@ -115,8 +122,25 @@ class Library:
         if time.monotonic() - at > FRESH:
             facts = self.store.facts()
             facts["encoder"] = str(facts.pop("name", "unknown")).rstrip("/").rsplit("/", 1)[-1]
-            kept = ["pages", "files", "dimensions", "dtype", "method", "patches", "stored", "extra", "compression"]
-            kept += ["bytes of vectors", "bytes of the rest", "bytes in all", "bytes per page", "encoder", "revision"]
+            kept = [
+                "pages",
+                "files",
+                "dimensions",
+                "dtype",
+                "method",
+                "patches",
+                "stored",
+                "extra",
+                "compression",
+            ]
+            kept += [
+                "bytes of vectors",
+                "bytes of the rest",
+                "bytes in all",
+                "bytes per page",
+                "encoder",
+                "revision",
+            ]
             facts = {key.replace(" ", "_"): facts[key] for key in kept if key in facts}
             self._facts = time.monotonic(), facts
         return facts

@@ -10,7 +10,10 @@ HELP = {
     "adamerge_requests_total": ("counter", "Requests answered."),
     "adamerge_request_seconds": ("histogram", "Seconds from a request to the end of its answer."),
     "adamerge_searches_total": ("counter", "Searches answered."),
-    "adamerge_search_seconds": ("histogram", "Seconds of a search, encoding of the query included."),
+    "adamerge_search_seconds": (
+        "histogram",
+        "Seconds of a search, encoding of the query included.",
+    ),
     "adamerge_uploads_total": ("counter", "Files that were indexed or failed."),
     "adamerge_worker_starts_total": ("counter", "Starts of worker processes."),
     "adamerge_pages": ("gauge", "Pages in the store."),
@@ -27,7 +30,9 @@ class Metrics:
         """Start at nothing."""
         self._lock = threading.Lock()
         self._counts: Counter[tuple[str, Labels]] = Counter()
-        self._times: dict[tuple[str, Labels], list[float]] = defaultdict(lambda: [0.0] * (len(BOUNDS) + 2))
+        self._times: dict[tuple[str, Labels], list[float]] = defaultdict(
+            lambda: [0.0] * (len(BOUNDS) + 2)
+        )
 
     def count(self, name: str, **labels: str) -> None:
         """One more."""
@@ -49,7 +54,11 @@ class Metrics:
         for name, (kind, about) in HELP.items():
             lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
             lines += [f"{name} {now[name]}"] if name in now else []
-            lines += [f"{name}{_labels(labels)} {n}" for (known, labels), n in sorted(counts.items()) if known == name]
+            lines += [
+                f"{name}{_labels(labels)} {n}"
+                for (known, labels), n in sorted(counts.items())
+                if known == name
+            ]
             for (known, labels), row in sorted(times.items()):
                 lines += _histogram(name, labels, row) if known == name else []
         return "\n".join(lines) + "\n"

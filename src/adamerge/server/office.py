@@ -30,7 +30,9 @@ class Worker:
         process = self._process
         return process.pid if process and process.poll() is None else None
 
-    def do(self, task: dict[str, Any], longest: float, note: Note = lambda message: None) -> dict[str, Any]:
+    def do(
+        self, task: dict[str, Any], longest: float, note: Note = lambda message: None
+    ) -> dict[str, Any]:
         """The answer to a task; `note` hears of its progress. A worker that is silent or too long at it is killed."""
         with self._turn:
             process = self._running()
@@ -62,7 +64,13 @@ class Worker:
             command = [*self.command, str(self.memory)]
             env = {name: value for name, value in os.environ.items() if name != "ADAMERGE_TOKEN"}
             self._process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8", env=env, start_new_session=True
+                command,
+                stdin=pipe,
+                stdout=pipe,
+                text=True,
+                encoding="utf-8",
+                env=env,
+                start_new_session=True,
             )  # in a session of its own Ctrl-C is ours to hear, not the worker's
             self.starts += 1
         assert self._process is not None

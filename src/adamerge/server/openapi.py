@@ -17,7 +17,11 @@ def describe(uploads: bool, token: bool) -> Schema:
     paths = _reading() | (_uploading() if uploads else {})
     described: Schema = {
         "openapi": "3.1.0",
-        "info": {"title": "adamerge", "version": "1", "description": "Search a store of compressed pages."},
+        "info": {
+            "title": "adamerge",
+            "version": "1",
+            "description": "Search a store of compressed pages.",
+        },
         "paths": paths,
         "components": {"schemas": SCHEMAS},
     }
@@ -28,19 +32,46 @@ def describe(uploads: bool, token: bool) -> Schema:
 
 
 def _reading() -> Schema:
-    q = _given("q", "Words to look for.", {"type": "string", "maxLength": LETTERS, "minLength": 1}, required=True)
-    also = _given("q", "Where this query matched on the page.", {"type": "string", "maxLength": LETTERS})
+    q = _given(
+        "q",
+        "Words to look for.",
+        {"type": "string", "maxLength": LETTERS, "minLength": 1},
+        required=True,
+    )
+    also = _given(
+        "q", "Where this query matched on the page.", {"type": "string", "maxLength": LETTERS}
+    )
     k = _given("k", "Hits.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": 10})
-    where = _given("where", "A filter in SQL on id, source, number and metadata.", STRING | {"maxLength": LETTERS})
-    exact = _given("exact", "Compare every page, however many.", {"type": "boolean", "default": False})
-    id = {"name": "id", "in": "path", "required": True, "schema": STRING, "description": "report.pdf%233"}
+    where = _given(
+        "where",
+        "A filter in SQL on id, source, number and metadata.",
+        STRING | {"maxLength": LETTERS},
+    )
+    exact = _given(
+        "exact", "Compare every page, however many.", {"type": "boolean", "default": False}
+    )
+    id = {
+        "name": "id",
+        "in": "path",
+        "required": True,
+        "schema": STRING,
+        "description": "report.pdf%233",
+    }
     plain = {"text/plain": {"schema": STRING}}
     return {
-        "/api/search": {"get": _does("The best pages for a query", "Search", [q, k, where, exact], errors=(400,))},
-        "/api/pages/{id}": {"get": _does("What is stored of a page", "Page", [id, also], errors=(400, 404))},
+        "/api/search": {
+            "get": _does(
+                "The best pages for a query", "Search", [q, k, where, exact], errors=(400,)
+            )
+        },
+        "/api/pages/{id}": {
+            "get": _does("What is stored of a page", "Page", [id, also], errors=(400, 404))
+        },
         "/api/store": {"get": _does("The numbers of the store", "Store")},
         "/healthz": {"get": _does("Whether the server works", "Health")},
-        "/metrics": {"get": {"summary": "Counters for Prometheus", "responses": _answers(plain) | _errors()}},
+        "/metrics": {
+            "get": {"summary": "Counters for Prometheus", "responses": _answers(plain) | _errors()}
+        },
     }
 
 
@@ -52,11 +83,24 @@ def _uploading() -> Schema:
         "schema": STRING,
         "description": "As POST /api/index gave it.",
     }
-    file = {"type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}
+    file = {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "string", "format": "binary"}},
+    }
     body = {"required": True, "content": {"multipart/form-data": {"schema": file}}}
-    post = _does("Index a PDF or an image", "Job", status=202, errors=(400, 408, 413, 415)) | {"requestBody": body}
-    many = {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}}}}
-    files = {"summary": "Files uploaded since the server started", "responses": _answers(many) | _errors()}
+    post = _does("Index a PDF or an image", "Job", status=202, errors=(400, 408, 413, 415)) | {
+        "requestBody": body
+    }
+    many = {
+        "application/json": {
+            "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}}
+        }
+    }
+    files = {
+        "summary": "Files uploaded since the server started",
+        "responses": _answers(many) | _errors(),
+    }
     return {
         "/api/index": {"post": post, "get": files},
         "/api/index/{job}": {"get": _does("How far a file is", "Job", [job], errors=(404,))},
@@ -64,7 +108,11 @@ def _uploading() -> Schema:
 
 
 def _does(
-    summary: str, schema: str, parameters: list[Schema] | None = None, status: int = 200, errors: tuple[int, ...] = ()
+    summary: str,
+    schema: str,
+    parameters: list[Schema] | None = None,
+    status: int = 200,
+    errors: tuple[int, ...] = (),
 ) -> Schema:
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
     return {
@@ -80,16 +128,30 @@ def _answers(content: Schema, status: int = 200) -> Schema:
 
 def _errors(*errors: int) -> Schema:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    return {str(status): {"description": WHY[status], "content": content} for status in (*errors, 401, 403, 421, 503)}
+    return {
+        str(status): {"description": WHY[status], "content": content}
+        for status in (*errors, 401, 403, 421, 503)
+    }
 
 
 def _given(name: str, about: str, schema: Schema, required: bool = False) -> Schema:
-    return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}
+    return {
+        "name": name,
+        "in": "query",
+        "required": required,
+        "description": about,
+        "schema": schema,
+    }
 
 
 def _object(**properties: Schema) -> Schema:
     """An object of these fields and no others, so that a test finds what is not described."""
-    return {"type": "object", "required": list(properties), "properties": properties, "additionalProperties": False}
+    return {
+        "type": "object",
+        "required": list(properties),
+        "properties": properties,
+        "additionalProperties": False,
+    }
 
 
 WHY = {
@@ -111,7 +173,14 @@ MATCH = _object(
     boxes={"type": "array", "items": BOX},
 )
 MATCHES = {"type": "array", "items": MATCH}
-ABOUT: Schema = {"id": STRING, "source": STRING, "number": WHOLE, "metadata": ANY, "links": LINKS, "matches": MATCHES}
+ABOUT: Schema = {
+    "id": STRING,
+    "source": STRING,
+    "number": WHOLE,
+    "metadata": ANY,
+    "links": LINKS,
+    "matches": MATCHES,
+}
 HIT = _object(**ABOUT, score=NUMBER, words={"type": "array", "items": STRING})
 STORE = _object(
     pages=WHOLE,

@@ -22,7 +22,10 @@ class Question:
 def question(given: Mapping[str, str]) -> Question:
     """A search from the values of a request."""
     return Question(
-        text(given, "q"), number(given, "k", 10, 1, MOST), text(given, "where"), flag(given.get("exact", "false"))
+        text(given, "q"),
+        number(given, "k", 10, 1, MOST),
+        text(given, "where"),
+        flag(given.get("exact", "false")),
     )
 
 
@@ -39,7 +42,9 @@ def text(given: Mapping[str, str], name: str) -> str:
 def number(given: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
     """A whole number within bounds."""
     value = given.get(name, str(default))
-    if not (value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most):
+    if not (
+        value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most
+    ):
         raise BadInput(f"{name} is a whole number from {least} to {most}, got {value[:40]!r}")
     return int(value)
 

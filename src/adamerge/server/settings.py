@@ -61,7 +61,10 @@ class Settings:
         """Whether a Host header means this server; a name of somebody else's that leads here is DNS rebinding."""
         name = host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host.lower()
         name = name.strip("[]")
-        if name == "localhost" or name in {self.host.lower(), *(given.lower() for given in self.names)}:
+        if name == "localhost" or name in {
+            self.host.lower(),
+            *(given.lower() for given in self.names),
+        }:
             return True
         if is_loopback(self.host):
             return is_loopback(name)

@@ -26,30 +26,54 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         """As bytes."""
-        return json.dumps(content, default=str, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
+        return json.dumps(content, default=str, allow_nan=False, ensure_ascii=False).encode(
+            "utf-8", "replace"
+        )
 
 
 def answer(found: Answer, q: str, where: str = "") -> dict[str, Any]:
     """A search."""
     hits = [
         {"id": hit.id, "source": hit.source, "number": hit.number, "score": _number(hit.score)}
-        | {"metadata": _plain(hit.metadata), "words": best_words(hit.matches), "links": links(hit.id, q, where)}
+        | {
+            "metadata": _plain(hit.metadata),
+            "words": best_words(hit.matches),
+            "links": links(hit.id, q, where),
+        }
         | {"matches": regions(found.words, hit.matches)}
         for hit in found.found
     ]
-    about = {"query": q, "how": found.found.how, "candidates": found.found.candidates, "pages": found.found.pages}
+    about = {
+        "query": q,
+        "how": found.found.how,
+        "candidates": found.found.candidates,
+        "pages": found.found.pages,
+    }
     return about | {"milliseconds": round(found.milliseconds, 2), "hits": hits}
 
 
-def page(entry: Entry, q: str, words: Sequence[Asked], matches: Sequence[Match], where: str = "") -> dict[str, Any]:
+def page(
+    entry: Entry, q: str, words: Sequence[Asked], matches: Sequence[Match], where: str = ""
+) -> dict[str, Any]:
     """A page, and where each word of a query matched on it."""
     small = entry.page
     about = {"id": entry.id, "source": entry.source, "number": entry.number, "of": entry.pages}
     about |= {"method": small.method, "patches": len(small.groups), "stored": len(small)}
-    about |= {"extra": 0 if small.extra is None else len(small.extra), "compression": _number(small.compression)}
-    about |= {"theta": _number(small.cut.theta), "gap": _number(small.cut.gap), "metadata": _plain(entry.metadata)}
+    about |= {
+        "extra": 0 if small.extra is None else len(small.extra),
+        "compression": _number(small.compression),
+    }
+    about |= {
+        "theta": _number(small.cut.theta),
+        "gap": _number(small.cut.gap),
+        "metadata": _plain(entry.metadata),
+    }
     text = " ".join(word.text for word in entry.words)
-    return about | {"text": text, "links": links(entry.id, q, where), "matches": regions(words, matches)}
+    return about | {
+        "text": text,
+        "links": links(entry.id, q, where),
+        "matches": regions(words, matches),
+    }
 
 
 def job(job: Job) -> dict[str, Any]:
@@ -62,7 +86,11 @@ def links(id: str, q: str, where: str = "") -> dict[str, str]:
     name = quote(id, safe="")
     asked = urlencode({key: value for key, value in (("q", q), ("where", where)) if value})
     asked = f"?{asked}" if asked else ""
-    api = {"page": f"/page/{name}{asked}", "json": f"/api/pages/{name}{asked}", "picture": f"/picture/{name}"}
+    api = {
+        "page": f"/page/{name}{asked}",
+        "json": f"/api/pages/{name}{asked}",
+        "picture": f"/picture/{name}",
+    }
     return api | {"inspect": f"/inspect/{name}{asked}", "hits": f"/{asked}"}
 
 
@@ -71,7 +99,9 @@ def regions(words: Sequence[Asked], matches: Sequence[Match]) -> list[dict[str, 
     out = []
     for i, word in enumerate(words):
         of_word = [matches[v] for v in word.vectors if v < len(matches)]
-        boxes = {tuple(box) for match in of_word for box in match.boxes.astype(float).round(4).tolist()}
+        boxes = {
+            tuple(box) for match in of_word for box in match.boxes.astype(float).round(4).tolist()
+        }
         out.append(
             {
                 "word": word.text,
@@ -91,7 +121,10 @@ def best_words(matches: Sequence[Match]) -> list[str]:
 
 
 def _plain(metadata: Any) -> dict[str, Any]:
-    return {name: _number(value) if isinstance(value, float) else value for name, value in metadata.items()}
+    return {
+        name: _number(value) if isinstance(value, float) else value
+        for name, value in metadata.items()
+    }
 
 
 def _number(value: float) -> float | None:

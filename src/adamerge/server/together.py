@@ -16,7 +16,9 @@ class Together(Generic[Q, A]):
     """Gathers what is asked while others are being answered; one question's error is not another's."""
 
     def __init__(
-        self, answer: Callable[[list[Q]], list[A]], aside: Callable[[Callable[[], None]], Awaitable[None]]
+        self,
+        answer: Callable[[list[Q]], list[A]],
+        aside: Callable[[Callable[[], None]], Awaitable[None]],
     ) -> None:
         """Answer many questions by `answer`; `aside` runs something in a thread, once one is free."""
         self._answer, self._aside = answer, aside
@@ -30,7 +32,9 @@ class Together(Generic[Q, A]):
         work = asyncio.ensure_future(self._aside(self._work))
         self._works.add(work)
         work.add_done_callback(self._works.discard)
-        return await asyncio.wrap_future(answer)  # which the thread of another may have found before ours is free
+        return await asyncio.wrap_future(
+            answer
+        )  # which the thread of another may have found before ours is free
 
     def _work(self) -> None:
         """Answer what waits, if anything still does."""

@@ -60,7 +60,9 @@ def sniff(head: bytes) -> tuple[str, ...]:
             return suffixes
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return (".webp",)
-    raise HTTPException(415, "this is none of PDF, PNG, JPEG, TIFF and WebP, whatever its name says")
+    raise HTTPException(
+        415, "this is none of PDF, PNG, JPEG, TIFF and WebP, whatever its name says"
+    )
 
 
 def clean(name: str, suffixes: tuple[str, ...]) -> str:

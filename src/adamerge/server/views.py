@@ -45,7 +45,11 @@ TEMPLATES.env.trim_blocks = TEMPLATES.env.lstrip_blocks = True
 def draw(request: Request, name: str, status: int = 200, **values: Any) -> Response:
     """A page from its template; everything put into it is escaped."""
     settings = parts(request).settings
-    about = {"store": settings.title, "token": bool(settings.token), "uploads": parts(request).jobs is not None}
+    about = {
+        "store": settings.title,
+        "token": bool(settings.token),
+        "uploads": parts(request).jobs is not None,
+    }
     return TEMPLATES.TemplateResponse(request, name, about | values, status)
 
 
@@ -66,13 +70,18 @@ async def home(request: Request) -> Response:
 
 async def page(request: Request) -> Response:
     """A page, with what each word of a query matched on it."""
-    library, q, where = parts(request).library, *(text(request.query_params, name) for name in ("q", "where"))
+    library, q, where = (
+        parts(request).library,
+        *(text(request.query_params, name) for name in ("q", "where")),
+    )
     entry = await entry_of(request)
     words, matches = await library.aside(lambda: library.why(entry, q)) if q.strip() else ([], ())
     there = await run_in_threadpool(library.has_file, entry)
     before, after = await library.aside(lambda: _beside(library.store, entry))
     shown = show.page(entry, q, words, matches, where)
-    return draw(request, "page.html", page=shown, q=q, where=where, there=there, before=before, after=after)
+    return draw(
+        request, "page.html", page=shown, q=q, where=where, there=there, before=before, after=after
+    )
 
 
 def _beside(store: Store, entry: Entry) -> list[str | None]:
@@ -80,8 +89,15 @@ def _beside(store: Store, entry: Entry) -> list[str | None]:
     ids = [f"{entry.source}#{number}" for number in range(1, entry.pages + 1)]
     sides = [ids[: entry.number - 1][::-1], ids[entry.number :]]
     there = {found.id for found in store.get([side[0] for side in sides if side])}
-    if any(side and side[0] not in there for side in sides):  # else there is no need to look at the whole file
-        there = {id for name, source in store.sources().items() if name == entry.source for id in source.ids}
+    if any(
+        side and side[0] not in there for side in sides
+    ):  # else there is no need to look at the whole file
+        there = {
+            id
+            for name, source in store.sources().items()
+            if name == entry.source
+            for id in source.ids
+        }
     return [next((id for id in side if id in there), None) for side in sides]
 
 
@@ -93,8 +109,13 @@ async def picture(request: Request) -> Response:
         return Response(status_code=304, headers=_kept(entry, full))
     if full:
         try:
-            found = await _ask(request, lambda: {"do": "render", "path": str(file_of(entry)), "number": entry.number})
-            return Response(b64decode(found["image"]), media_type="image/webp", headers=_kept(entry, full))
+            found = await _ask(
+                request,
+                lambda: {"do": "render", "path": str(file_of(entry)), "number": entry.number},
+            )
+            return Response(
+                b64decode(found["image"]), media_type="image/webp", headers=_kept(entry, full)
+            )
         except (AdamergeError, OSError):
             pass  # the small one is better than none
     if not entry.thumbnail:
@@ -110,7 +131,10 @@ def _kept(entry: Entry, full: bool) -> dict[str, str]:
 
 async def inspect(request: Request) -> Response:
     """The inspector of a page, in a policy of its own and an origin of nobody's."""
-    library, q, where = parts(request).library, *(text(request.query_params, name) for name in ("q", "where"))
+    library, q, where = (
+        parts(request).library,
+        *(text(request.query_params, name) for name in ("q", "where")),
+    )
     entry = await entry_of(request)
     if library.encoder is None:
         raise BadInput("the store does not know which encoder made its pages")
@@ -133,7 +157,9 @@ async def _ask(request: Request, task: Callable[[], dict[str, Any]]) -> dict[str
 
 async def add(request: Request) -> Response:
     """The form to add files, and what became of those that came before."""
-    return draw(request, "add.html", jobs=uploads(request).all(), largest=parts(request).settings.max_upload)
+    return draw(
+        request, "add.html", jobs=uploads(request).all(), largest=parts(request).settings.max_upload
+    )
 
 
 async def jobs(request: Request) -> Response:
@@ -150,7 +176,9 @@ async def send(request: Request) -> Response:
 async def docs(request: Request) -> Response:
     """The API, to read."""
     return draw(
-        request, "docs.html", api=openapi.describe(bool(parts(request).jobs), bool(parts(request).settings.token))
+        request,
+        "docs.html",
+        api=openapi.describe(bool(parts(request).jobs), bool(parts(request).settings.token)),
     )
 
 
@@ -169,5 +197,12 @@ async def enter(request: Request) -> Response:
         return draw(request, "login.html", 403, error="That is not the token.")
     answer = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, pass_of(settings.token), httponly=True, samesite="lax", secure=secure, max_age=30 * 86400)
+    answer.set_cookie(
+        COOKIE,
+        pass_of(settings.token),
+        httponly=True,
+        samesite="lax",
+        secure=secure,
+        max_age=30 * 86400,
+    )
     return answer

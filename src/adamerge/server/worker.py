@@ -89,7 +89,9 @@ def attempt(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
         return {"error": said(error, task.get("root", ""))}
     except MemoryError:
         return {"error": "it needs more memory than a worker may take"}
-    except Exception as error:  # a library's own, or a mistake of ours: no reason to lose the encoder
+    except (
+        Exception
+    ) as error:  # a library's own, or a mistake of ours: no reason to lose the encoder
         traceback.print_exc()
         return {"error": f"it could not be read ({said(error, task.get('root', ''))})"}
 
@@ -118,11 +120,21 @@ def index(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
             raise BadFile(f"the store holds another '{task['source']}': give this one another name")
         encoder: Any = Counted(desk.encoder(store), total, tell)
         dpi = {"dpi": about.encoder["dpi"]} if "dpi" in about.encoder else {}
-        how = Indexing(encoder, about.method, skip_bad=lambda error: skipped.append(said(error, task["root"])), **dpi)
+        how = Indexing(
+            encoder,
+            about.method,
+            skip_bad=lambda error: skipped.append(said(error, task["root"])),
+            **dpi,
+        )
         counts = Counter(change.did for change in index_files([path], store, how))
     if skipped and not counts:
         raise BadFile(skipped[0])
-    return {"done": total, "added": counts["added"], "unchanged": counts["unchanged"], "skipped": skipped}
+    return {
+        "done": total,
+        "added": counts["added"],
+        "unchanged": counts["unchanged"],
+        "skipped": skipped,
+    }
 
 
 def forget(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -130,7 +142,9 @@ def forget(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     with open_named(task["store"], encoder=task["encoder"] or None) as store:
         known = store.sources().get(task["source"])
         ours = known is not None and known.root == Path(task["root"]).resolve().as_posix()
-        left = [id for id, hash in known.ids.items() if hash == task["hash"]] if known and ours else []
+        left = (
+            [id for id, hash in known.ids.items() if hash == task["hash"]] if known and ours else []
+        )
         return {"removed": store.delete(*left) if left else 0}
 
 
@@ -156,8 +170,14 @@ def inspect(desk: Desk, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
         encoder = desk.encoder(store)
         vectors, page = encode_again(store, entry, encoder)
     texts = [task["query"]] if task["query"] else []
-    queries = map(Query, texts, encoder.encode_queries(texts), encoder.query_tokens(texts)) if texts else ()
-    return {"html": look_into(vectors, entry.page.method, page, list(queries)).to_html(task["back"])}
+    queries = (
+        map(Query, texts, encoder.encode_queries(texts), encoder.query_tokens(texts))
+        if texts
+        else ()
+    )
+    return {
+        "html": look_into(vectors, entry.page.method, page, list(queries)).to_html(task["back"])
+    }
 
 
 @dataclass

@@ -31,7 +31,9 @@ def open_store(where: str | Path, **options: Any) -> Store:
         options["memory"] = parse_bytes(options["memory"])
     scheme, mark, _ = str(where).partition("://")
     if mark and scheme not in SCHEMES:
-        raise BadInput(f"a store is a folder, or begins with {', '.join(f'{s}://' for s in SCHEMES)}; got {where}")
+        raise BadInput(
+            f"a store is a folder, or begins with {', '.join(f'{s}://' for s in SCHEMES)}; got {where}"
+        )
     if scheme in ("http", "https"):
         try:
             from adamerge.store.qdrant import open_qdrant
@@ -64,4 +66,6 @@ def parse_bytes(text: str) -> int:
         number, unit, binary = match.groups() if match else ("", "", "")
         return int(float(number) * (1024 if binary else 1000) ** UNITS[unit])
     except (ValueError, OverflowError):
-        raise BadInput(f"a size is a number and a unit, such as 500MB or 4GiB; got {text!r}") from None
+        raise BadInput(
+            f"a size is a number and a unit, such as 500MB or 4GiB; got {text!r}"
+        ) from None

@@ -18,7 +18,9 @@ from adamerge.types import Compressed, Found, Hit
 
 BATCH = 32  # pages of one write, which is there as a whole or not at all; queries that are answered together
 AnyEncoder = Encoder | EncoderSpec | Mapping[str, Any] | str
-Ranked = tuple[list[tuple[str, float]], str, int, int]  # (id, score) best first; how, candidates, pages as in Found
+Ranked = tuple[
+    list[tuple[str, float]], str, int, int
+]  # (id, score) best first; how, candidates, pages as in Found
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Store(ABC):
     def __init__(self, encoder: AnyEncoder | None, dtype: str | None) -> None:
         """Remember who encodes; `about` stays None until the first page is there."""
         self._encoder: Encoder | None = None
-        self._asked_for: EncoderSpec | None = None  # by the user: a store may name code of anybody's
+        self._asked_for: EncoderSpec | None = (
+            None  # by the user: a store may name code of anybody's
+        )
         self._loading = Lock()
         self._encoded_by: dict[str, Any] = {}
         if dtype is not None and dtype not in self.dtypes:
@@ -78,7 +82,9 @@ class Store(ABC):
         """Take what the database says of itself, and refuse to be something else."""
         about.check_encoder(self._encoded_by)
         if self._dtype is not None and about.dtype != self._dtype:
-            raise Mismatch(f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store")
+            raise Mismatch(
+                f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store"
+            )
         self.about = about
 
     def add(self, pages: Entry | Compressed | Iterable[Entry | Compressed]) -> int:
@@ -92,7 +98,10 @@ class Store(ABC):
             first = batch[0].page
             with self._changing:
                 about = self.about or About(
-                    first.vectors.shape[1], first.method, self._dtype or self.dtypes[0], self._encoded_by
+                    first.vectors.shape[1],
+                    first.method,
+                    self._dtype or self.dtypes[0],
+                    self._encoded_by,
                 )
                 for entry in batch:
                     about.check_page(entry.page)
@@ -102,7 +111,13 @@ class Store(ABC):
         return count
 
     def search(
-        self, query: str | ArrayLike, k: int = 10, where: str = "", *, exact: bool = False, why: bool = True
+        self,
+        query: str | ArrayLike,
+        k: int = 10,
+        where: str = "",
+        *,
+        exact: bool = False,
+        why: bool = True,
     ) -> Found:
         """The k best pages for a query: its text, or its vectors (q, d).
 
@@ -128,10 +143,15 @@ class Store(ABC):
         found: list[Found] = []
         for batch in (vectors[i : i + BATCH] for i in range(0, len(vectors), BATCH)):
             ranked = self._rank(batch, k, where.strip(), exact)
-            there = {entry.id: entry for entry in self.get(list({id: None for best, *_ in ranked for id, _ in best}))}
+            there = {
+                entry.id: entry
+                for entry in self.get(list({id: None for best, *_ in ranked for id, _ in best}))
+            }
             for query, (best, how, candidates, pages) in zip(batch, ranked, strict=True):
                 shown = query if why else None
-                hits = (_hit(there[id], score, shown) for id, score in best if id in there)  # one may be gone by now
+                hits = (
+                    _hit(there[id], score, shown) for id, score in best if id in there
+                )  # one may be gone by now
                 found.append(Found(tuple(hits), how, candidates, pages))
         return found
 
@@ -140,7 +160,10 @@ class Store(ABC):
         about = self.known()
         texts = [query for query in queries if isinstance(query, str)]
         encoded = iter(self.load_encoder().encode_queries(texts) if texts else ())
-        return [next(encoded) if isinstance(query, str) else checked(query, about.dimension) for query in queries]
+        return [
+            next(encoded) if isinstance(query, str) else checked(query, about.dimension)
+            for query in queries
+        ]
 
     def load_encoder(self, device: str | None = None) -> Encoder:
         """The encoder that made the pages, with the options that made them; loaded once."""
@@ -174,7 +197,9 @@ class Store(ABC):
         """Nothing to do: the store is open."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         """Close the store; what was added stays."""
         self.close()
 
@@ -253,10 +278,21 @@ def facts_of(
     total: int | None,
 ) -> dict[str, Any]:
     """The facts of a store in the order a person reads them; bytes are null where the database does not tell."""
-    facts: dict[str, Any] = {"pages": pages, "files": files, "dimensions": about.dimension, "dtype": about.dtype}
+    facts: dict[str, Any] = {
+        "pages": pages,
+        "files": files,
+        "dimensions": about.dimension,
+        "dtype": about.dtype,
+    }
     facts |= {"method": about.method, "patches": patches, "stored": rows - extra, "extra": extra}
-    facts |= {"compression": 1 - (rows - extra) / patches if patches else 0.0, "bytes of vectors": vectors}
-    facts |= {"bytes of the rest": None if total is None else total - vectors, "bytes in all": total}
+    facts |= {
+        "compression": 1 - (rows - extra) / patches if patches else 0.0,
+        "bytes of vectors": vectors,
+    }
+    facts |= {
+        "bytes of the rest": None if total is None else total - vectors,
+        "bytes in all": total,
+    }
     facts |= {"bytes per page": None if total is None or not pages else total // pages}
     if columns:
         facts |= {"metadata": ", ".join(f"{name} {kind}" for name, kind in columns.items())}

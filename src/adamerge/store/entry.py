@@ -15,7 +15,12 @@ from adamerge.types import NAN, Compressed, Cut, Page, Word
 
 DTYPES = ("float16", "float32", "int8")
 VERSION = 1
-SAME = ("name", "revision", "max_num_visual_tokens", "dpi")  # what must not differ between the pages of a store
+SAME = (
+    "name",
+    "revision",
+    "max_num_visual_tokens",
+    "dpi",
+)  # what must not differ between the pages of a store
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +58,9 @@ class About:
     method: str
     dtype: str = "float16"
     encoder: dict[str, Any] = field(default_factory=dict)
-    made: str = field(default_factory=lambda: uuid4().hex)  # tells a store from one put in its place
+    made: str = field(
+        default_factory=lambda: uuid4().hex
+    )  # tells a store from one put in its place
     version: int = VERSION
 
     def __str__(self) -> str:
@@ -71,7 +78,9 @@ class About:
         for key in SAME:
             if key in self.encoder and key in encoder and self.encoder[key] != encoder[key]:
                 ours, theirs = self.encoder[key], encoder[key]
-                raise Mismatch(f"the store holds pages of {self}: its {key} is {ours}, not {theirs}; use another store")
+                raise Mismatch(
+                    f"the store holds pages of {self}: its {key} is {ours}, not {theirs}; use another store"
+                )
 
     def check_page(self, page: Compressed) -> None:
         """Refuse a page of another method or dimension."""
@@ -110,7 +119,12 @@ def row_of(entry: Entry) -> dict[str, Any]:
 
 
 def entry_of(
-    row: Mapping[str, Any], stored: Floats, boxes: Floats | None, word_boxes: Any, method: str, **more: Any
+    row: Mapping[str, Any],
+    stored: Floats,
+    boxes: Floats | None,
+    word_boxes: Any,
+    method: str,
+    **more: Any,
 ) -> Entry:
     """The entry of a row; `stored` are its groups and then its extra rows, `more` its picture and metadata."""
     m = len(stored) - row["extra"]
@@ -124,7 +138,9 @@ def entry_of(
         boxes,
         row["id"],
     )
-    words = tuple(Word(text, tuple(box)) for text, box in zip(row["words"], word_boxes, strict=True))
+    words = tuple(
+        Word(text, tuple(box)) for text, box in zip(row["words"], word_boxes, strict=True)
+    )
     about = {name: row[name] for name in ("source", "number", "pages", "root", "hash")}
     return Entry(page, words=words, **about, **more)
 
@@ -132,7 +148,9 @@ def entry_of(
 def as_entry(given: Entry | Compressed) -> Entry:
     """A page as an entry; refused before anything is written if no search could find it, or nobody could name it."""
     if not isinstance(given, Entry | Compressed):
-        raise BadInput(f"a store takes compressed pages, got a {type(given).__name__}: am.compress(page) makes one")
+        raise BadInput(
+            f"a store takes compressed pages, got a {type(given).__name__}: am.compress(page) makes one"
+        )
     entry = given if isinstance(given, Entry) else _of_file(given)
     page = entry.page
     if not page.id:
@@ -154,14 +172,18 @@ def _of_file(page: Compressed) -> Entry:
     return Entry(page, source, int(number)) if mark and number.isdecimal() else Entry(page, page.id)
 
 
-def batches(given: Entry | Compressed | Iterable[Entry | Compressed], size: int) -> Iterator[list[Entry]]:
+def batches(
+    given: Entry | Compressed | Iterable[Entry | Compressed], size: int
+) -> Iterator[list[Entry]]:
     """Pages as entries, so many at a time; an id that comes twice is refused when it comes."""
     pages = iter(given if isinstance(given, Iterable) and not isinstance(given, str) else [given])
     seen: set[str] = set()
     while batch := [as_entry(page) for page in islice(pages, size)]:
         for entry in batch:
             if entry.id in seen:
-                raise BadInput(f"page '{entry.id}' comes twice in one call: which of them is to be stored?")
+                raise BadInput(
+                    f"page '{entry.id}' comes twice in one call: which of them is to be stored?"
+                )
             seen.add(entry.id)
         yield batch
 

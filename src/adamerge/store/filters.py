@@ -20,7 +20,14 @@ OWN = {"id": "text", "source": "text", "number": "int"}  # what a filter can use
 SIGNS: dict[type, str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-PARTS = {"this", "expression", "expressions", "low", "high", "negate"}  # of a node that we understand
+PARTS = {
+    "this",
+    "expression",
+    "expressions",
+    "low",
+    "high",
+    "negate",
+}  # of a node that we understand
 KNOWN = "= != < <= > >= IN BETWEEN LIKE IS NULL"
 
 
@@ -56,7 +63,9 @@ def parse(where: str, columns: Mapping[str, str]) -> Filter | None:
         trees = Dialect.get_or_raise(None).parse_into(exp.Condition, where)
         (tree,) = (tree for tree in trees if tree is not None)
     except (SqlglotError, ValueError):
-        raise BadInput(f"the filter {where!r} is not SQL such as year >= 2020 AND language = 'en'") from None
+        raise BadInput(
+            f"the filter {where!r} is not SQL such as year >= 2020 AND language = 'en'"
+        ) from None
     except RecursionError:
         raise BadInput(f"the filter {where[:40]!r}... is nested too deeply") from None
     return _Reader(where, dict(columns) | OWN).read(tree, False)
@@ -74,7 +83,9 @@ def to_sql(filter: Filter | None) -> str:
     values = ", ".join(map(_literal, filter.values))
     if any(isinstance(value, float) for value in filter.values):
         name = f"CAST({name} AS DOUBLE)"
-    return f"{name} {no}IN ({values})" if filter.sign == "IN" else f"{name} {no}{filter.sign} {values}"
+    return (
+        f"{name} {no}IN ({values})" if filter.sign == "IN" else f"{name} {no}{filter.sign} {values}"
+    )
 
 
 def quoted(text: str) -> str:
@@ -109,15 +120,24 @@ class _Reader:
                 return Group(isinstance(node, exp.And) != negated, parts)
             case exp.Between(this=column, args={"low": low, "high": high}):
                 inside = exp.GTE(this=column, expression=low), exp.LTE(this=column, expression=high)
-                return Group(not negated, (self.read(inside[0], negated), self.read(inside[1], negated)))
+                return Group(
+                    not negated, (self.read(inside[0], negated), self.read(inside[1], negated))
+                )
             case exp.Is(this=column, expression=exp.Null()):
                 return Test(self.name(column), "IS NULL", negated=negated)
-            case exp.Is(this=column, expression=exp.Boolean() as truth):  # which no null leaves open
+            case exp.Is(
+                this=column, expression=exp.Boolean() as truth
+            ):  # which no null leaves open
                 value, empty = self.value(truth, column), Test(self.name(column), "IS NULL")
                 equal = Test(self.name(column), "IN", (value != negated,))
                 return Group(False, (equal, empty)) if negated else equal
             case exp.In(this=column, expressions=[_, *_] as values):
-                return Test(self.name(column), "IN", tuple(self.value(value, column) for value in values), negated)
+                return Test(
+                    self.name(column),
+                    "IN",
+                    tuple(self.value(value, column) for value in values),
+                    negated,
+                )
             case exp.Column():  # of true and false
                 return Test(self.name(node), "IN", (self.value(exp.true(), node),), negated)
         return self.comparison(node, negated)
@@ -144,12 +164,17 @@ class _Reader:
         name = column.name.lower() if isinstance(column, exp.Column) and not column.table else ""
         if name not in self.columns:
             known = ", ".join(sorted(self.columns))
-            raise BadInput(f"the filter {self.where!r}: no column {column.sql()!r}; there are {known}")
+            raise BadInput(
+                f"the filter {self.where!r}: no column {column.sql()!r}; there are {known}"
+            )
         return name
 
     def value(self, node: Any, column: Any) -> Any:
         """A literal as the kind of its column."""
-        kind, literal = self.columns[self.name(column)], node.this if isinstance(node, exp.Cast | exp.Neg) else node
+        kind, literal = (
+            self.columns[self.name(column)],
+            node.this if isinstance(node, exp.Cast | exp.Neg) else node,
+        )
         text = literal.name if isinstance(literal, exp.Literal) else ""
         number = isinstance(literal, exp.Literal) and not literal.is_string
         try:
@@ -168,4 +193,6 @@ class _Reader:
                     return sign * value
         except ValueError:
             pass
-        raise BadInput(f"the filter {self.where!r}: {column.sql()} is a column of {kind}, {node.sql()} is not")
+        raise BadInput(
+            f"the filter {self.where!r}: {column.sql()} is a column of {kind}, {node.sql()} is not"
+        )

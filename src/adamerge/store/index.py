@@ -46,7 +46,11 @@ class File:
     @property
     def done(self) -> set[str]:
         """Ids of its pages that are in the store as they are now."""
-        return {id for id, hash in self.known.ids.items() if hash == self.hash} if self.known else set()
+        return (
+            {id for id, hash in self.known.ids.items() if hash == self.hash}
+            if self.known
+            else set()
+        )
 
     @property
     def unchanged(self) -> bool:
@@ -71,13 +75,18 @@ class File:
 
 
 def survey(
-    paths: Sequence[str | Path], store: Store, metadata: Mapping[str, Mapping[str, Any]], skip_bad: Report | None = None
+    paths: Sequence[str | Path],
+    store: Store,
+    metadata: Mapping[str, Mapping[str, Any]],
+    skip_bad: Report | None = None,
 ) -> list[File]:
     """The files to index and what the store knows of each; one that would take another's place is refused.
 
     A file keeps the name it was first indexed under, also when a folder above or below is given later.
     """
-    metadata = {normalize("NFC", name): values for name, values in metadata.items()}  # as any disk spells it
+    metadata = {
+        normalize("NFC", name): values for name, values in metadata.items()
+    }  # as any disk spells it
     there = store.sources()
     names = {Path(source.root) / name: name for name, source in there.items() if source.root}
     files = []
@@ -94,7 +103,12 @@ def survey(
             continue
         root = known.root if known and source != given else place.as_posix()
         changed = known and hash not in known.ids.values()
-        if known and changed and known.root not in ("", root) and (Path(known.root) / source).exists():
+        if (
+            known
+            and changed
+            and known.root not in ("", root)
+            and (Path(known.root) / source).exists()
+        ):
             raise Mismatch(
                 f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
                 f"adamerge delete --source '{source}' first"
@@ -109,12 +123,16 @@ def survey(
 class Indexing:
     """How files become entries."""
 
-    encoder: Encoder | EncoderSpec | str = "minilm"  # one that is only named is loaded when there is work for it
+    encoder: Encoder | EncoderSpec | str = (
+        "minilm"  # one that is only named is loaded when there is work for it
+    )
     method: Method | str | None = None  # that of DEFAULTS for the encoder
     batch_size: int = 4
     dpi: int = DPI
     pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
-    skip_bad: Report | None = None  # is told of pages that cannot be read; without it, the first one ends the run
+    skip_bad: Report | None = (
+        None  # is told of pages that cannot be read; without it, the first one ends the run
+    )
 
     @property
     def encoder_name(self) -> str:
@@ -148,12 +166,16 @@ def index_files(
     wanted = how.method or default_method(how.encoder_name)
     method = parse_method(wanted) if isinstance(wanted, str) else wanted
     if store.about is not None and str(method) != store.about.method:
-        raise Mismatch(f"the store holds pages of {store.about}, not of {method}: use that method, or another store")
+        raise Mismatch(
+            f"the store holds pages of {store.about}, not of {method}: use that method, or another store"
+        )
     if store.about is not None:
         store.about.check_encoder({"name": how.encoder_name, "dpi": how.dpi})
     store.begin()  # a second writer hears of it now, not after hours of encoding
     files = survey(paths, store, metadata or {}, how.skip_bad)
-    columns_of((file.metadata for file in files), store.columns())  # refused now, not after hours of encoding
+    columns_of(
+        (file.metadata for file in files), store.columns()
+    )  # refused now, not after hours of encoding
     yield from (Change(id, "unchanged") for file in files for id in sorted(file.done))
     new = {file.source: file for file in files if not file.unchanged}
     written, readable = set[str](), set[str]()
@@ -163,22 +185,30 @@ def index_files(
             written.add(entry.id)
             known = new[entry.source].known
             yield Change(entry.id, "replaced" if known and entry.id in known.ids else "added")
-    left = [id for file in new.values() for id in file.stale(written, readable)] + list(_gone(paths, files, store))
+    left = [id for file in new.values() for id in file.stale(written, readable)] + list(
+        _gone(paths, files, store)
+    )
     if left:
         store.delete(*left)
         yield from (Change(id, "removed") for id in left)
-    if roots := {file.source: file.root for file in files if file.known and file.known.root != file.root}:
+    if roots := {
+        file.source: file.root for file in files if file.known and file.known.root != file.root
+    }:
         store.moved(roots)
     if labels := {file.source: file.metadata for file in files if file.known and file.relabelled}:
         store.label(labels)
 
 
-def _entries(new: dict[str, File], store: Store, how: Indexing, method: Method, readable: set[str]) -> Iterator[Entry]:
+def _entries(
+    new: dict[str, File], store: Store, how: Indexing, method: Method, readable: set[str]
+) -> Iterator[Entry]:
     """The pages of files that are not in the store yet, encoded and compressed; `readable` grows with their sources."""
     encoder = how.load_encoder()
     store.encoded_by(encoder, dpi=how.dpi)
     pages = (
-        page for file in new.values() for page in read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
+        page
+        for file in new.values()
+        for page in read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
     )
     for batch in batches(pages, how.batch_size):
         readable.update(page.source for page in batch)

@@ -29,8 +29,27 @@ from adamerge.store.base import AnyEncoder, Ranked, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
 from adamerge.store.filters import parse, quoted, to_sql
 from adamerge.store.metadata import columns_of
-from adamerge.store.rows import LANCE, TRIES, again, among, flat, gone, plain, read, retried, scan, unreadable
-from adamerge.store.schema import fields_of, metadata_of, schema_of, to_entries, to_table, vectors_of
+from adamerge.store.rows import (
+    LANCE,
+    TRIES,
+    again,
+    among,
+    flat,
+    gone,
+    plain,
+    read,
+    retried,
+    scan,
+    unreadable,
+)
+from adamerge.store.schema import (
+    fields_of,
+    metadata_of,
+    schema_of,
+    to_entries,
+    to_table,
+    vectors_of,
+)
 
 TABLE = "pages"
 KEY = b"adamerge"  # of the schema's metadata, which holds `about`
@@ -57,9 +76,13 @@ class LanceStore(Store):
         self._table: Any = None
         self._lock: int | None = None
         self._writes = 0
-        self._ids: set[str] = set()  # of a writer: what is there, and the last `written`, as of version `_seen`
+        self._ids: set[str] = (
+            set()
+        )  # of a writer: what is there, and the last `written`, as of version `_seen`
         self._clock, self._seen = 0, -1
-        self._held: Memory | None = None  # vectors in memory, as of `_version`; none of them later than `_newest`
+        self._held: Memory | None = (
+            None  # vectors in memory, as of `_version`; none of them later than `_newest`
+        )
         self._version, self._newest = -1, -1
         self._searching = RLock()
         self.refresh()
@@ -84,8 +107,12 @@ class LanceStore(Store):
         return "://" in self.path
 
     def _connect(self) -> Any:
-        old = timedelta(seconds=1 if self._remote else 0)  # that a read may be: in a bucket, each look costs a request
-        return lancedb.connect(self.path, read_consistency_interval=old, storage_options=self._options)
+        old = timedelta(
+            seconds=1 if self._remote else 0
+        )  # that a read may be: in a bucket, each look costs a request
+        return lancedb.connect(
+            self.path, read_consistency_interval=old, storage_options=self._options
+        )
 
     def refresh(self) -> None:
         """See what others have made of the store since: made it, or put another in its place."""
@@ -110,7 +137,9 @@ class LanceStore(Store):
         try:
             return About(**json.loads(described[KEY]))
         except (KeyError, TypeError, ValueError):
-            raise BadFile(f"{self.path} holds a LanceDB table that is not a store of adamerge") from None
+            raise BadFile(
+                f"{self.path} holds a LanceDB table that is not a store of adamerge"
+            ) from None
 
     def _metadata(self) -> dict[bytes, bytes]:
         self._table = self._table or self._connect().open_table(TABLE)
@@ -151,10 +180,14 @@ class LanceStore(Store):
     def _write(self, entries: list[Entry], about: About) -> None:
         with self._writing():
             if self.about is not None and self.about != about:
-                raise Mismatch(f"{self.path} holds pages of {self.about} since a moment ago, not of {about}")
+                raise Mismatch(
+                    f"{self.path} holds pages of {self.about} since a moment ago, not of {about}"
+                )
             self._clock = max(self._clock + 1, time.time_ns())
             new = self._new_columns([entry.metadata for entry in entries], about)
-            schema = pa.schema([*(schema_of(about) if self._table is None else self._table.schema), *new])
+            schema = pa.schema(
+                [*(schema_of(about) if self._table is None else self._table.schema), *new]
+            )
             rows = to_table(entries, about, schema, self._clock)
             self._put(rows, new, about)
             self._ids |= set(rows["id"].to_pylist())
@@ -162,15 +195,21 @@ class LanceStore(Store):
     def _put(self, rows: pa.Table, new: pa.Schema, about: About) -> None:
         if self._table is None:  # with its first pages, so that there never is a store without any
             rows = rows.replace_schema_metadata({KEY: json.dumps(about.json())})
-            left = not self._remote and (Path(self.path) / f"{TABLE}.lance").exists()  # by a process that was killed
-            self._table = self._connect().create_table(TABLE, rows, mode="overwrite" if left else "create")
+            left = (
+                not self._remote and (Path(self.path) / f"{TABLE}.lance").exists()
+            )  # by a process that was killed
+            self._table = self._connect().create_table(
+                TABLE, rows, mode="overwrite" if left else "create"
+            )
             return
         if len(new):
             self._table.add_columns(new)
         if self._ids.isdisjoint(rows["id"].to_pylist()):
             self._table.add(rows)
         else:
-            self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all().execute(rows)
+            self._table.merge_insert(
+                "id"
+            ).when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
     def _new_columns(self, rows: Iterable[Mapping[str, Any]], about: About) -> pa.Schema:
         """A column for every new name of metadata; a name of two kinds is refused."""
@@ -181,7 +220,9 @@ class LanceStore(Store):
     def delete(self, *ids: str, source: str | None = None) -> int:
         """Remove pages by id, or all pages of a source file, and return how many there were."""
         self.known()
-        clauses = ([among(ids)] if ids else []) + ([f"source = {quoted(source)}"] if source is not None else [])
+        clauses = ([among(ids)] if ids else []) + (
+            [f"source = {quoted(source)}"] if source is not None else []
+        )
         if not clauses:
             raise BadInput("delete what? give ids, or a source")
         where = " OR ".join(clauses)
@@ -210,10 +251,14 @@ class LanceStore(Store):
         """Set columns by source file, in one commit for all files that have the same names."""
         alike: dict[tuple[str, ...], list[str]] = {}
         for source, row in values.items():  # a name that never had a value has no column
-            alike.setdefault(tuple(name for name in self._table.schema.names if name in row), []).append(source)
+            alike.setdefault(
+                tuple(name for name in self._table.schema.names if name in row), []
+            ).append(source)
         for names, sources in alike.items():
             schema = pa.schema([self._table.schema.field(name) for name in ("source", *names)])
-            rows = pa.Table.from_pylist([{**values[source], "source": source} for source in sources], schema)
+            rows = pa.Table.from_pylist(
+                [{**values[source], "source": source} for source in sources], schema
+            )
             if names:
                 self._table.merge_insert("source").when_matched_update_all().execute(rows)
 
@@ -223,10 +268,14 @@ class LanceStore(Store):
             return
         self._writes = 0
         with self._writing(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*removes every version")  # their readers read again
+            warnings.filterwarnings(
+                "ignore", message=".*removes every version"
+            )  # their readers read again
             if len(self) >= INDEX_FROM and not self._table.list_indices():
                 parts = int(len(self) ** 0.5)
-                self._table.create_index("mean", config=IvfFlat(distance_type="dot", num_partitions=parts))
+                self._table.create_index(
+                    "mean", config=IvfFlat(distance_type="dot", num_partitions=parts)
+                )
             self._table.optimize(cleanup_older_than=timedelta(0))
         self._writes = 0
 
@@ -289,7 +338,9 @@ class LanceStore(Store):
             return {}
         metadata = self.columns()
         found: dict[str, Source] = {}
-        for row in read(self._table, ["id", "source", "hash", "root", "pages", *metadata]).to_pylist():
+        for row in read(
+            self._table, ["id", "source", "hash", "root", "pages", *metadata]
+        ).to_pylist():
             labels = {name: row[name] for name in metadata if row[name] is not None}
             source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], labels))
             source.ids[row["id"]] = row["hash"]
@@ -309,7 +360,11 @@ class LanceStore(Store):
         """Bytes of all files of the table; of a bucket, of those of the latest version."""
         if self._remote:
             return int(self._table.stats()["total_bytes"])
-        return sum(file.stat().st_size for file in (Path(self.path) / f"{TABLE}.lance").rglob("*") if file.is_file())
+        return sum(
+            file.stat().st_size
+            for file in (Path(self.path) / f"{TABLE}.lance").rglob("*")
+            if file.is_file()
+        )
 
     # ----------------------------------------------------------------------------------------------- searching
 
@@ -351,8 +406,12 @@ class LanceStore(Store):
         for id in held.ids - set(listed["id"].to_pylist()):
             held.drop(id)
         newest = self._newest
-        for batch in scan(self._table, ["id", "written", "vectors", "scales"], f"written > {self._newest}"):
-            for i, (id, written) in enumerate(zip(batch["id"].to_pylist(), batch["written"].to_pylist(), strict=True)):
+        for batch in scan(
+            self._table, ["id", "written", "vectors", "scales"], f"written > {self._newest}"
+        ):
+            for i, (id, written) in enumerate(
+                zip(batch["id"].to_pylist(), batch["written"].to_pylist(), strict=True)
+            ):
                 held.put(id, *vectors_of(batch, i))
                 newest = max(newest, written)
         self._held, self._version, self._newest = held, version, newest
@@ -362,8 +421,12 @@ class LanceStore(Store):
         """The n pages whose mean vector is nearest to the query's."""
         search = self._table.search(mean, vector_column_name="mean").distance_type("dot")
         search = search.where(where, prefilter=True) if where else search
-        search = search.nprobes(max(20, n // 8))  # pages of many candidates lie in many parts of the index
-        return retried(lambda: search.select(["id", "_distance"]).limit(n).to_arrow()["id"].to_pylist())
+        search = search.nprobes(
+            max(20, n // 8)
+        )  # pages of many candidates lie in many parts of the index
+        return retried(
+            lambda: search.select(["id", "_distance"]).limit(n).to_arrow()["id"].to_pylist()
+        )
 
     def _score(self, query: Floats, where: str) -> tuple[list[str], Floats]:
         """MaxSim of the pages that pass a filter, read from disk a batch at a time."""

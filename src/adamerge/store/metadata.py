@@ -9,12 +9,43 @@ from typing import Any
 
 from adamerge.errors import BadFile, BadInput, Mismatch
 
-KINDS: dict[type, str] = {bool: "bool", int: "int", float: "float", str: "text", datetime: "time", date: "date"}
+KINDS: dict[type, str] = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "text",
+    datetime: "time",
+    date: "date",
+}
 NAMES = re.compile(r"[a-z][a-z0-9_]*")
 WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")  # 007 is a name, not a number
 FRACTION = re.compile(r"-?\d+\.\d*([eE][-+]?\d+)?|-?\d+[eE][-+]?\d+|-?\.\d+")
-RESERVED = {"id", "source", "number", "pages", "root", "hash", "written", "patches", "rows", "extra", "vectors"}
-RESERVED |= {"scales", "mean", "groups", "boxes", "grid", "merges", "theta", "gap", "words", "word_boxes", "thumbnail"}
+RESERVED = {
+    "id",
+    "source",
+    "number",
+    "pages",
+    "root",
+    "hash",
+    "written",
+    "patches",
+    "rows",
+    "extra",
+    "vectors",
+}
+RESERVED |= {
+    "scales",
+    "mean",
+    "groups",
+    "boxes",
+    "grid",
+    "merges",
+    "theta",
+    "gap",
+    "words",
+    "word_boxes",
+    "thumbnail",
+}
 Values = Mapping[str, Any]
 
 
@@ -27,14 +58,20 @@ def columns_of(rows: Iterable[Values], known: Mapping[str, str]) -> dict[str, st
     for row in rows:
         for name, value in row.items():
             if name not in columns and (name in RESERVED or not NAMES.fullmatch(name)):
-                why = "a column of the store" if name in RESERVED else "not made of lower-case letters, digits and _"
+                why = (
+                    "a column of the store"
+                    if name in RESERVED
+                    else "not made of lower-case letters, digits and _"
+                )
                 raise BadInput(f"metadata '{name}' is {why}: call it something else")
             if value is None:
                 continue
             kind = KINDS.get(type(value))
             if kind is None or value != value or (kind == "int" and abs(value) >= 1 << 63):
                 expected = ", ".join(t.__name__ for t in KINDS)
-                raise BadInput(f"metadata '{name}' is {value!r}, a {type(value).__name__}; expected one of {expected}")
+                raise BadInput(
+                    f"metadata '{name}' is {value!r}, a {type(value).__name__}; expected one of {expected}"
+                )
             had = columns.setdefault(name, kind)
             if kind != had and (kind, had) == ("float", "int") and name not in known:
                 columns[name] = "float"
@@ -63,16 +100,27 @@ def read_metadata(path: str | Path) -> dict[str, dict[str, Any]]:
             f"{path} needs a first line with names, one of them 'source', and commas between; got {table[:1]}"
         )
     if len(set(table[0])) < len(table[0]):
-        raise BadFile(f"{path} has two columns called '{next(n for n in table[0] if table[0].count(n) > 1)}'")
+        raise BadFile(
+            f"{path} has two columns called '{next(n for n in table[0] if table[0].count(n) > 1)}'"
+        )
     head, *rows = table
     for i, row in enumerate(rows, 2):
         if len(row) != len(head):
-            raise BadFile(f"{path}, line {i}: {len(row)} cells, and {len(head)} names in the first line")
-    columns = {name: _typed([row[i] for row in rows]) for i, name in enumerate(head) if name != "source"}
+            raise BadFile(
+                f"{path}, line {i}: {len(row)} cells, and {len(head)} names in the first line"
+            )
+    columns = {
+        name: _typed([row[i] for row in rows]) for i, name in enumerate(head) if name != "source"
+    }
     sources = [row[head.index("source")] for row in rows]
     if len(set(sources)) < len(sources):
-        raise BadFile(f"{path} names the source '{next(s for s in sources if sources.count(s) > 1)}' twice")
-    found = {source: {name: values[i] for name, values in columns.items()} for i, source in enumerate(sources)}
+        raise BadFile(
+            f"{path} names the source '{next(s for s in sources if sources.count(s) > 1)}' twice"
+        )
+    found = {
+        source: {name: values[i] for name, values in columns.items()}
+        for i, source in enumerate(sources)
+    }
     columns_of(found.values(), {})
     return found
 

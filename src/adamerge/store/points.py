@@ -34,7 +34,9 @@ def to_point(entry: Entry, dtype: str) -> models.PointStruct:
         "boxes": None if page.boxes is None else _rounded(page.boxes),
         "word_boxes": _rounded([word.box for word in entry.words]),
         "thumbnail": base64.b64encode(entry.thumbnail).decode(),
-        "metadata": {name: plain(value) for name, value in entry.metadata.items() if value is not None},
+        "metadata": {
+            name: plain(value) for name, value in entry.metadata.items() if value is not None
+        },
     }
     stored = cast(page.stored, dtype, page.id).astype(np.float32)
     vectors = {"vectors": stored.tolist(), "mean": page.stored.mean(0).tolist()}
@@ -72,7 +74,11 @@ def values_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, A
         "float": float,
     }
     same: Callable[[Any], Any] = lambda value: value  # noqa: E731
-    return {name: read.get(columns[name], same)(value) for name, value in row.items() if value is not None}
+    return {
+        name: read.get(columns[name], same)(value)
+        for name, value in row.items()
+        if value is not None
+    }
 
 
 def to_qdrant(filter: Filter | None) -> models.Filter | None:
@@ -88,7 +94,11 @@ def to_qdrant(filter: Filter | None) -> models.Filter | None:
         return models.Filter(must_not=[empty]) if filter.negated else models.Filter(must=[empty])
     if filter.sign == "IN":
         equal: list[Any] = [_equal(key, value) for value in filter.values]
-        return models.Filter(must_not=[*equal, empty]) if filter.negated else models.Filter(should=equal)
+        return (
+            models.Filter(must_not=[*equal, empty])
+            if filter.negated
+            else models.Filter(should=equal)
+        )
     return models.Filter(must=[_within(key, filter)])
 
 
@@ -101,7 +111,9 @@ def _equal(key: str, value: Any) -> models.FieldCondition:
 def _within(key: str, test: Test) -> models.FieldCondition:
     (value,) = test.values
     if test.sign not in BOUNDS or isinstance(value, bool | str):
-        raise BadInput(f"the filter: Qdrant has only = and IN for {test.column}, no {test.sign} {value!r}")
+        raise BadInput(
+            f"the filter: Qdrant has only = and IN for {test.column}, no {test.sign} {value!r}"
+        )
     return models.FieldCondition(key=key, range=_range(**{BOUNDS[test.sign]: value}))
 
 

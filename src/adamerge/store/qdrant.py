@@ -28,10 +28,15 @@ from adamerge.store.points import plain, to_entry, to_point, to_qdrant, uuid_of,
 NUMBERS = 1_048_576  # of one multi-vector, which Qdrant refuses to exceed
 EXACT_TO = 10_000  # pages that are all compared unless somebody asks for less
 SCROLL = 64  # pages read at a time
-TRIES, WAIT = 5, 0.5  # of a request that found the server busy or away; seconds before the second try, then twice that
+TRIES, WAIT = (
+    5,
+    0.5,
+)  # of a request that found the server busy or away; seconds before the second try, then twice that
 
 
-def open_qdrant(url: str, *, api_key: str | None = None, timeout: int = 60, **options: Any) -> "QdrantStore":
+def open_qdrant(
+    url: str, *, api_key: str | None = None, timeout: int = 60, **options: Any
+) -> "QdrantStore":
     """A collection of a server: http://host:6333/reports."""
     options.pop("memory", None)  # the server holds the vectors
     parts = urlsplit(url)
@@ -40,7 +45,10 @@ def open_qdrant(url: str, *, api_key: str | None = None, timeout: int = 60, **op
         raise BadInput(f"a Qdrant store is http://host:6333/collection, got {url!r}")
     port = parts.port or (443 if parts.scheme == "https" else 6333)
     client = QdrantClient(
-        url=f"{parts.scheme}://{parts.hostname}:{port}", api_key=api_key, timeout=timeout, check_compatibility=False
+        url=f"{parts.scheme}://{parts.hostname}:{port}",
+        api_key=api_key,
+        timeout=timeout,
+        check_compatibility=False,
     )
     return QdrantStore(client, name, own=True, **options)
 
@@ -130,7 +138,9 @@ class QdrantStore(Store):
         )
         mean = models.VectorParams(size=about.dimension, distance=models.Distance.DOT)
         config = {"vectors": vectors, "mean": mean}
-        self._ask("create_collection", config, metadata=_described(about, columns), **self._made_with)
+        self._ask(
+            "create_collection", config, metadata=_described(about, columns), **self._made_with
+        )
         if not self._local:  # which has no index of payloads
             for name, kind in OWN.items():
                 self._ask("create_payload_index", name, "integer" if kind == "int" else "keyword")
@@ -138,7 +148,9 @@ class QdrantStore(Store):
     def delete(self, *ids: str, source: str | None = None) -> int:
         """Remove pages by id, or all pages of a source file, and return how many there were."""
         self.known()
-        clauses: list[Any] = [models.HasIdCondition(has_id=[uuid_of(id) for id in ids])] if ids else []
+        clauses: list[Any] = (
+            [models.HasIdCondition(has_id=[uuid_of(id) for id in ids])] if ids else []
+        )
         clauses += [_is("source", source)] if source is not None else []
         if not clauses:
             raise BadInput("delete what? give ids, or a source")
@@ -155,12 +167,23 @@ class QdrantStore(Store):
         self._columns = columns
         for source, metadata in labels.items():
             values = {name: plain(value) for name, value in metadata.items()}
-            self._ask("set_payload", values, models.Filter(must=[_is("source", source)]), key="metadata", wait=True)
+            self._ask(
+                "set_payload",
+                values,
+                models.Filter(must=[_is("source", source)]),
+                key="metadata",
+                wait=True,
+            )
 
     def moved(self, roots: Mapping[str, str]) -> None:
         """Note that source files are in other folders now."""
         for source, root in roots.items():
-            self._ask("set_payload", {"root": root}, models.Filter(must=[_is("source", source)]), wait=True)
+            self._ask(
+                "set_payload",
+                {"root": root},
+                models.Filter(must=[_is("source", source)]),
+                wait=True,
+            )
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -172,7 +195,9 @@ class QdrantStore(Store):
     def get(self, ids: Sequence[str]) -> list[Entry]:
         """The entries of those ids that are there, in the order of `ids`."""
         about = self.known()
-        points = self._ask("retrieve", [uuid_of(id) for id in ids], with_payload=True, with_vectors=["vectors"])
+        points = self._ask(
+            "retrieve", [uuid_of(id) for id in ids], with_payload=True, with_vectors=["vectors"]
+        )
         found = {point.payload["id"]: point for point in points if point.payload}
         return [to_entry(found[id], about, self._columns) for id in ids if id in found]
 
@@ -193,7 +218,9 @@ class QdrantStore(Store):
         self.refresh()
         if self.about is None:
             return found
-        for point in self._scroll(None, ["id", "source", "hash", "root", "pages", "metadata"], False):
+        for point in self._scroll(
+            None, ["id", "source", "hash", "root", "pages", "metadata"], False
+        ):
             row = point.payload
             values = values_of(row["metadata"], self._columns)
             source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], values))
@@ -210,7 +237,15 @@ class QdrantStore(Store):
             pages += 1
             sources.add(point.payload["source"])
         vectors = sums["rows"] * about.dimension * np.dtype(about.dtype).itemsize
-        return facts_of(about, self._columns, pages=pages, files=len(sources), **sums, vectors=vectors, total=None)
+        return facts_of(
+            about,
+            self._columns,
+            pages=pages,
+            files=len(sources),
+            **sums,
+            vectors=vectors,
+            total=None,
+        )
 
     def _scroll(self, passing: models.Filter | None, payload: Any, vectors: Any) -> Iterator[Any]:
         place: Any = None
@@ -227,9 +262,14 @@ class QdrantStore(Store):
     def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
         passing = to_qdrant(parse(where, self._columns))
         pages = self._count(passing)
-        return [self._rank_one(query, k, passing, pages, exact or pages <= EXACT_TO) for query in queries]
+        return [
+            self._rank_one(query, k, passing, pages, exact or pages <= EXACT_TO)
+            for query in queries
+        ]
 
-    def _rank_one(self, query: Floats, k: int, passing: models.Filter | None, pages: int, exact: bool) -> Ranked:
+    def _rank_one(
+        self, query: Floats, k: int, passing: models.Filter | None, pages: int, exact: bool
+    ) -> Ranked:
         if exact:
             return self._maxsim(query, passing, k), "exact", pages, pages
         mean = query.mean(0)
@@ -244,14 +284,24 @@ class QdrantStore(Store):
 
         return *double(k, pages, propose, score), pages
 
-    def _maxsim(self, query: Floats, passing: models.Filter | None, k: int) -> list[tuple[str, float]]:
+    def _maxsim(
+        self, query: Floats, passing: models.Filter | None, k: int
+    ) -> list[tuple[str, float]]:
         ranked = self._query(query.tolist(), "vectors", passing, k)
         return sorted(ranked, key=lambda pair: (-pair[1], pair[0]))
 
-    def _query(self, query: Any, using: str, passing: models.Filter | None, n: int) -> list[tuple[str, float]]:
+    def _query(
+        self, query: Any, using: str, passing: models.Filter | None, n: int
+    ) -> list[tuple[str, float]]:
         params = None if self._local else models.SearchParams(exact=using == "vectors")
         found = self._ask(
-            "query_points", query, using, query_filter=passing, limit=n, with_payload=["id"], search_params=params
+            "query_points",
+            query,
+            using,
+            query_filter=passing,
+            limit=n,
+            with_payload=["id"],
+            search_params=params,
         )
         return [(point.payload["id"], point.score) for point in found.points]
 
@@ -263,7 +313,11 @@ class QdrantStore(Store):
             except (ResponseHandlingException, ResourceExhaustedResponse) as error:
                 reason: Exception = error
             except UnexpectedResponse as error:
-                if error.status_code is not None and error.status_code < 500 and error.status_code != 429:
+                if (
+                    error.status_code is not None
+                    and error.status_code < 500
+                    and error.status_code != 429
+                ):
                     raise BadInput(f"Qdrant refused: {' '.join(str(error).split())}") from None
                 reason = error
             if wait is None:

@@ -75,9 +75,13 @@ def gone(error: Exception) -> bool:
 
 def unreadable(error: Exception) -> Damaged:
     """The error for a table that LanceDB cannot read."""
-    return Damaged(f"the store cannot be read ({plain(error)}): restore it, or index into another one")
+    return Damaged(
+        f"the store cannot be read ({plain(error)}): restore it, or index into another one"
+    )
 
 
 def plain(error: Exception) -> str:
     """What LanceDB says, without where in its own code it says so."""
-    return re.sub(r",? \S+\.rs:\d+(:\d+)?", "", str(error).splitlines()[0].split(" Valid fields")[0]).rstrip(". ")
+    return re.sub(
+        r",? \S+\.rs:\d+(:\d+)?", "", str(error).splitlines()[0].split(" Valid fields")[0]
+    ).rstrip(". ")

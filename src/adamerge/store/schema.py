@@ -83,7 +83,9 @@ def to_table(entries: Sequence[Entry], about: About, schema: pa.Schema, written:
     columns: dict[str, Any] = {
         "vectors": _matrices([rows for rows, _ in stored], schema.field("vectors").type),
         "scales": pa.array([scales for _, scales in stored], schema.field("scales").type),
-        "mean": _vectors(np.stack([e.page.stored.mean(0) for e in entries]), schema.field("mean").type),
+        "mean": _vectors(
+            np.stack([e.page.stored.mean(0) for e in entries]), schema.field("mean").type
+        ),
         "boxes": _matrices([_halves(e.page.boxes) for e in entries], BOXES),
         "word_boxes": _matrices([_halves([w.box for w in e.words]) for e in entries], BOXES),
     }
@@ -97,7 +99,9 @@ def to_table(entries: Sequence[Entry], about: About, schema: pa.Schema, written:
 
 def to_entries(batch: pa.RecordBatch, about: About, metadata: Iterable[str]) -> Iterator[Entry]:
     """The entries of a batch with every column."""
-    for i, row in enumerate(batch.drop_columns(["vectors", "scales", "boxes", "word_boxes", "mean"]).to_pylist()):
+    for i, row in enumerate(
+        batch.drop_columns(["vectors", "scales", "boxes", "word_boxes", "mean"]).to_pylist()
+    ):
         boxes, word_boxes = (matrix_of(batch.column(name), i) for name in ("boxes", "word_boxes"))
         yield entry_of(
             row,
@@ -129,12 +133,18 @@ def matrix_of(column: pa.ListArray, i: int) -> NDArray[Any] | None:
     rows = column[i].values
     if rows is None:
         return None
-    matrix: NDArray[Any] = rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), rows.type.list_size)
+    matrix: NDArray[Any] = (
+        rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), rows.type.list_size)
+    )
     return matrix
 
 
 def _stored(page: Compressed, dtype: str) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
-    return kernels.quantise(page.stored) if dtype == "int8" else (cast(page.stored, dtype, page.id), None)
+    return (
+        kernels.quantise(page.stored)
+        if dtype == "int8"
+        else (cast(page.stored, dtype, page.id), None)
+    )
 
 
 def _halves(boxes: Any) -> NDArray[np.float16] | None:
@@ -144,7 +154,9 @@ def _halves(boxes: Any) -> NDArray[np.float16] | None:
 def _matrices(parts: Sequence[NDArray[Any] | None], type: pa.DataType) -> pa.ListArray:
     flat = [part for part in parts if part is not None]
     ends = np.cumsum([0, *(0 if part is None else len(part) for part in parts)]).astype(np.int32)
-    values = _vectors(np.concatenate(flat), type.value_type) if flat else pa.array([], type.value_type)
+    values = (
+        _vectors(np.concatenate(flat), type.value_type) if flat else pa.array([], type.value_type)
+    )
     missing = pa.array([part is None for part in parts])
     return pa.ListArray.from_arrays(pa.array(ends), values, type=type, mask=missing)
 

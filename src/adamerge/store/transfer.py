@@ -48,7 +48,10 @@ def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:
     many = pa.list_(pa.list_(pa.float32()))
     lists = {"vectors": many, "extra": many, "groups": pa.list_(pa.int32())}
     schema = pa.schema([*(own | lists).items(), *((f.name, f.type) for f in fields_of(columns))])
-    with files.replacing(out) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as file:
+    with (
+        files.replacing(out) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd") as file,
+    ):
         for batch in batches(store.entries(), PAGES):
             file.write_table(pa.Table.from_pylist([_row(entry) for entry in batch], schema))
             yield from batch
@@ -66,7 +69,11 @@ def _row(entry: Entry) -> dict[str, Any]:
     page = entry.page
     row = {"id": entry.id, "source": entry.source, "number": entry.number, "theta": page.cut.theta}
     extra = None if page.extra is None else list(page.extra)
-    return row | {"vectors": list(page.vectors), "extra": extra, "groups": page.groups} | dict(entry.metadata)
+    return (
+        row
+        | {"vectors": list(page.vectors), "extra": extra, "groups": page.groups}
+        | dict(entry.metadata)
+    )
 
 
 def _refuse(out: str | Path) -> None:

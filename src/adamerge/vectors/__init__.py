@@ -44,6 +44,8 @@ def _read_files(path: Path) -> Iterator[MultiVector]:
         return
     files = sorted(file for file in path.rglob("*") if file.suffix in READERS)
     if not files:
-        raise BadFile(f"{path} holds no vectors: no {NAME}, and no file of {', '.join(sorted(READERS))}")
+        raise BadFile(
+            f"{path} holds no vectors: no {NAME}, and no file of {', '.join(sorted(READERS))}"
+        )
     for file in files:
         yield from read_file(file)

@@ -42,7 +42,9 @@ def of_compressed(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
     return columns | _common(pages, dtype)
 
 
-def to_pages(columns: Columns, ids: Sequence[str], where: str, start: int = 0) -> Iterator[MultiVector]:
+def to_pages(
+    columns: Columns, ids: Sequence[str], where: str, start: int = 0
+) -> Iterator[MultiVector]:
     """The pages of flat arrays from number `start` on, one at a time; `where` names their file in errors."""
     rows = _rows_of(columns, ids, where)
     for i, id in enumerate(ids[start:], start):
@@ -60,7 +62,9 @@ def to_compressed(
     """The compressed pages of flat arrays from number `start` on, one at a time."""
     rows = _rows_of(columns, ids, where)
     for i, id in enumerate(ids[start:], start):
-        vectors, extra = (rows(name, by, i) for name, by in (("vectors", "offsets"), ("extra", "extra_offsets")))
+        vectors, extra = (
+            rows(name, by, i) for name, by in (("vectors", "offsets"), ("extra", "extra_offsets"))
+        )
         groups, boxes = (rows(name, "patch_offsets", i) for name in ("groups", "boxes"))
         cut = Cut(int(columns["merges"][i]), float(columns["theta"][i]), float(columns["gap"][i]))
         yield Compressed(vectors, groups, extra, cut, method, _grid(columns, i), boxes, id)
@@ -87,7 +91,9 @@ def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
     have = [p.id for p, part in zip(pages, parts, strict=True) if part is not None]
     if have and len(have) < len(pages):
         lack = next(p.id for p, part in zip(pages, parts, strict=True) if part is None)
-        raise Mismatch(f"page '{have[0]}' has {name} and page '{lack}' has not: give it to all pages or to none")
+        raise Mismatch(
+            f"page '{have[0]}' has {name} and page '{lack}' has not: give it to all pages or to none"
+        )
     return {name: np.concatenate(parts)} if have else {}
 
 
@@ -96,9 +102,13 @@ def cast(vectors: Array, dtype: str, id: str) -> Array:
     with np.errstate(over="ignore"):
         out = vectors.astype(dtype)
     if not np.isfinite(out).all():
-        raise BadInput(f"page '{id}' holds {np.abs(vectors).max():g}, beyond {dtype}: store it as float32")
+        raise BadInput(
+            f"page '{id}' holds {np.abs(vectors).max():g}, beyond {dtype}: store it as float32"
+        )
     if len(lost := np.setdiff1d(zero_rows(out), zero_rows(vectors))) and len(out):
-        raise BadInput(f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: store it as float32")
+        raise BadInput(
+            f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: store it as float32"
+        )
     return out
 
 

@@ -28,9 +28,13 @@ FIELDS = ("vectors", "attention", "extra", "grid", "boxes")
 def read_file(path: Path) -> Iterator[MultiVector]:
     """The pages of one file, by its suffix."""
     if path.suffix in PICKLES:
-        raise BadFile(f"{path} is a pickle, which can run code when it is opened: save it as .npz or .safetensors")
+        raise BadFile(
+            f"{path} is a pickle, which can run code when it is opened: save it as .npz or .safetensors"
+        )
     if path.suffix not in READERS:
-        raise BadFile(f"{path} has no suffix we read: {', '.join(sorted(READERS))}, or a folder of vectors")
+        raise BadFile(
+            f"{path} has no suffix we read: {', '.join(sorted(READERS))}, or a folder of vectors"
+        )
     try:
         yield from READERS[path.suffix](path)
     except Damaged as error:  # somebody's arrays, not a folder that we wrote
@@ -44,7 +48,11 @@ def read_file(path: Path) -> Iterator[MultiVector]:
 def _read_numpy(path: Path) -> Iterator[MultiVector]:
     with path.open("rb") as file:  # NumPy itself leaves a file open that is not an archive
         loaded = np.load(file, allow_pickle=False)
-        arrays = {"vectors": loaded} if isinstance(loaded, np.ndarray) else {n: loaded[n] for n in loaded.files}
+        arrays = (
+            {"vectors": loaded}
+            if isinstance(loaded, np.ndarray)
+            else {n: loaded[n] for n in loaded.files}
+        )
     ids = arrays.pop("ids", np.array([], str))
     return _pages(arrays, [str(id) for id in ids.ravel()], path)
 
@@ -72,7 +80,9 @@ def _pages(arrays: Mapping[str, Array], ids: list[str], path: Path) -> Iterator[
     vectors = arrays["vectors"]
     if "offsets" in arrays:
         count = len(arrays["offsets"]) - 1
-        return columns.to_pages(arrays, ids or [f"{path.stem}#{i + 1}" for i in range(count)], str(path))
+        return columns.to_pages(
+            arrays, ids or [f"{path.stem}#{i + 1}" for i in range(count)], str(path)
+        )
     fields = {name: arrays[name] for name in FIELDS if name in arrays}
     if vectors.ndim == 3:
         rows = ({name: array[i] for name, array in fields.items()} for i in range(len(vectors)))
@@ -85,16 +95,22 @@ def _named(arrays: Mapping[str, Array], path: Path) -> Iterator[MultiVector]:
     ends = (".attention", ".extra")
     names = [name for name in arrays if not name.endswith(ends)]
     if not names:
-        raise BadFile(f"{path} holds no vectors: expected an array 'vectors' (n, d), or one (n, d) per page")
+        raise BadFile(
+            f"{path} holds no vectors: expected an array 'vectors' (n, d), or one (n, d) per page"
+        )
     for name in names:
-        fields = {"vectors": arrays[name]} | {e[1:]: arrays[name + e] for e in ends if name + e in arrays}
+        fields = {"vectors": arrays[name]} | {
+            e[1:]: arrays[name + e] for e in ends if name + e in arrays
+        }
         yield _page(fields, name, path)
 
 
 def _page(fields: Mapping[str, Any], id: str, path: Path) -> MultiVector:
     grid = fields.get("grid")
     try:
-        return MultiVector(**{**fields, "grid": None if grid is None else tuple(np.ravel(grid).tolist())}, id=id)
+        return MultiVector(
+            **{**fields, "grid": None if grid is None else tuple(np.ravel(grid).tolist())}, id=id
+        )
     except BadInput as error:
         raise type(error)(f"{path}, page '{id}': {error}") from None
 
@@ -111,7 +127,9 @@ def _read_arrow(path: Path) -> Iterator[MultiVector]:
         stream = source.read(6) != b"ARROW1"  # a dataset on disk is a stream, a feather file is not
         source.seek(0)
         file = ipc.open_stream(source) if stream else ipc.open_file(source)
-        yield from _rows(file if stream else map(file.get_batch, range(file.num_record_batches)), path)
+        yield from _rows(
+            file if stream else map(file.get_batch, range(file.num_record_batches)), path
+        )
 
 
 def _rows(batches: Any, path: Path) -> Iterator[MultiVector]:
@@ -122,7 +140,11 @@ def _rows(batches: Any, path: Path) -> Iterator[MultiVector]:
             raise BadFile(f"{path} has no column 'vectors' (its columns: {', '.join(names)})")
         for row in range(batch.num_rows):
             number += 1
-            fields = {n: _cell(batch.column(n)[row]) for n in FIELDS if n in names and batch.column(n)[row].is_valid}
+            fields = {
+                n: _cell(batch.column(n)[row])
+                for n in FIELDS
+                if n in names and batch.column(n)[row].is_valid
+            }
             id = str(batch.column("id")[row]) if "id" in names else f"{path.stem}#{number}"
             yield _page(fields, id, path)
 
@@ -130,11 +152,19 @@ def _rows(batches: Any, path: Path) -> Iterator[MultiVector]:
 def _cell(scalar: Any) -> Array:
     """A list, or a list of lists, as an array without a Python object per number."""
     values = scalar.values
-    if not hasattr(values, "flatten") or not str(values.type).startswith(("list", "large_list", "fixed_size_list")):
+    if not hasattr(values, "flatten") or not str(values.type).startswith(
+        ("list", "large_list", "fixed_size_list")
+    ):
         return np.asarray(values.to_numpy(zero_copy_only=False))
     inner = values.flatten().to_numpy(zero_copy_only=False)
-    if len(values) == 0 or len(inner) % len(values) or any(len(v) != len(values[0]) for v in values):
-        raise BadInput(f"vectors must be rows of one length, got {len(values)} rows of {len(inner)} numbers in all")
+    if (
+        len(values) == 0
+        or len(inner) % len(values)
+        or any(len(v) != len(values[0]) for v in values)
+    ):
+        raise BadInput(
+            f"vectors must be rows of one length, got {len(values)} rows of {len(inner)} numbers in all"
+        )
     return np.asarray(inner).reshape(len(values), -1)
 
 

@@ -20,7 +20,9 @@ class Manifest:
     dtype: str = "float16"
     method: str = ""  # empty: pages as their encoder gave them
     source: str = ""  # fingerprint of what they were made from, where it is known
-    encoder: dict[str, Any] = field(default_factory=dict)  # name, revision, batch size, attention kernel ...
+    encoder: dict[str, Any] = field(
+        default_factory=dict
+    )  # name, revision, batch size, attention kernel ...
     versions: dict[str, str] = field(default_factory=dict)
     pages: int | None = None
     shards: dict[str, int] = field(default_factory=dict)  # name -> pages
@@ -52,7 +54,9 @@ def read_manifest(path: Path) -> Manifest:
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise Damaged(f"{path / NAME} cannot be read ({error!r})") from None
     if not isinstance(found, int) or found > VERSION:
-        raise TooNew(f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge")
+        raise TooNew(
+            f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge"
+        )
     try:
         manifest = Manifest(**raw)
         whole = manifest.pages is None or manifest.pages == sum(manifest.shards.values())

@@ -53,14 +53,18 @@ class Shards:
     def pages(self, start: int = 0) -> Iterator[MultiVector]:
         """The pages from number `start` on, as their encoder gave them."""
         if self.manifest.method:
-            raise BadFile(f"{self.path} holds pages compressed by {self.manifest.method}, not an encoder's")
+            raise BadFile(
+                f"{self.path} holds pages compressed by {self.manifest.method}, not an encoder's"
+            )
         for arrays, ids, where, first in self._from(start):
             yield from columns.to_pages(arrays, ids, where, first)
 
     def compressed(self, start: int = 0) -> Iterator[Compressed]:
         """The compressed pages from number `start` on."""
         if not self.manifest.method:
-            raise BadFile(f"{self.path} holds pages that are not compressed: adamerge compress does that")
+            raise BadFile(
+                f"{self.path} holds pages that are not compressed: adamerge compress does that"
+            )
         for arrays, ids, where, first in self._from(start):
             yield from columns.to_compressed(arrays, ids, where, self.manifest.method, first)
 
@@ -69,7 +73,9 @@ class Shards:
             if start < pages:
                 arrays, ids = read_shard(self.path / name)
                 if len(ids) != pages:
-                    raise Damaged(f"{self.path / name} holds {len(ids)} pages, the manifest counts {pages}")
+                    raise Damaged(
+                        f"{self.path / name} holds {len(ids)} pages, the manifest counts {pages}"
+                    )
                 yield arrays, ids, name, start
             start = max(start - pages, 0)
 
@@ -119,7 +125,9 @@ class Writer:
         method = page.method if isinstance(page, Compressed) else ""
         if method != self.manifest.method:
             ours, theirs = self.manifest.method or "no compression", method or "no compression"
-            raise Mismatch(f"page '{page.id}' was made by {theirs}, the folder is for pages made by {ours}")
+            raise Mismatch(
+                f"page '{page.id}' was made by {theirs}, the folder is for pages made by {ours}"
+            )
         self._dimension = self._dimension or page.vectors.shape[1]
         if page.vectors.shape[1] != self._dimension:
             raise Mismatch(
@@ -144,7 +152,9 @@ class Writer:
             page = next(source, None)
             if page is None or (page.id or str(number)) != there:
                 here = "nothing" if page is None else f"'{page.id}'"
-                raise Mismatch(f"{self.path} holds page '{there}' where there is {here} now: choose another folder")
+                raise Mismatch(
+                    f"{self.path} holds page '{there}' where there is {here} now: choose another folder"
+                )
         yield from source
 
     def _flush(self) -> None:
@@ -162,13 +172,17 @@ class Writer:
         """Nothing to do: the folder is open."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         """Write the last shard and finish the manifest; after an error leave what can be resumed, or nothing."""
         finished = False
         try:
             if kind is None:
                 self._flush()
-                write_manifest(self.path, replace(self.manifest, pages=self.done, shards=self.counts))
+                write_manifest(
+                    self.path, replace(self.manifest, pages=self.done, shards=self.counts)
+                )
                 finished = True
         finally:
             if not finished:
@@ -201,7 +215,9 @@ def open_shards(path: str | Path) -> Shards:
     path = Path(path)
     manifest = read_manifest(path)
     if manifest.pages is None:
-        raise BadFile(f"{path} is not finished ({len(_names(path))} shards): run the command that writes it again")
+        raise BadFile(
+            f"{path} is not finished ({len(_names(path))} shards): run the command that writes it again"
+        )
     for name in manifest.shards:
         if not (path / name).exists():
             raise Damaged(f"{path / name} is missing, and the manifest counts on it")
@@ -215,7 +231,9 @@ def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
     files.write(path, save(arrays, about))
 
 
-def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[str, Array], list[str]]:
+def read_shard(
+    path: Path, only: Collection[str] | None = None
+) -> tuple[dict[str, Array], list[str]]:
     """The flat arrays (all, or `only` some) and page ids of a shard; a byte that changed since is noticed."""
     try:
         with safe_open(path, framework="numpy") as file:
@@ -224,7 +242,9 @@ def read_shard(path: Path, only: Collection[str] | None = None) -> tuple[dict[st
             arrays = {name: file.get_tensor(name) for name in names}
             ids, sums = about["ids"], about["crc32"]
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        raise Damaged(f"{path} cannot be read ({error}): it was cut short or changed; write it again") from None
+        raise Damaged(
+            f"{path} cannot be read ({error}): it was cut short or changed; write it again"
+        ) from None
     for name, array in arrays.items():
         if crc32(array.data) != sums.get(name):
             raise Damaged(f"{path} has changed since it was written: checksum of '{name}'")
@@ -295,5 +315,7 @@ def _names(path: Path) -> list[str]:
     names = sorted(p.name for p in path.glob("shard-*.safetensors"))
     expected = [f"shard-{i:05d}.safetensors" for i in range(len(names))]
     if names != expected:
-        raise Damaged(f"{path} lacks {min(set(expected) - set(names))}: copy it back, or start in another folder")
+        raise Damaged(
+            f"{path} lacks {min(set(expected) - set(names))}: copy it back, or start in another folder"
+        )
     return names
