@@ -17,6 +17,7 @@ MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
 LAYERS = [
     "errors",
     "files",
+    "threads",
     "arrays",
     "types",
     "kernels",

@@ -44,8 +44,8 @@ KINDS = {
     "minilm": Kind(
         "adamerge.encoders.minilm:MiniLM",
         "words of the text layer, on any laptop; of scans, with the extra ocr",
-        ("device", "weights"),
-        ("transformers", "torch"),
+        ("device", "threads", "weights"),
+        ("tokenizers",),
         "local",
     )
 }
