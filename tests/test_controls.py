@@ -149,3 +149,5 @@ def test_what_is_no_control_is_refused():
         parse("bm25(adamerge)")
     with pytest.raises(UnknownName, match="no method 'hights'"):
         parse("hights")
+    with pytest.raises(UnknownName, match=r"no control 'hight' \(did you mean 'height'\?\)"):
+        parse("hight(adamerge)")

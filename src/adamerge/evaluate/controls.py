@@ -16,7 +16,6 @@ Patches are linked, weighed and pooled by M's own rule (compress/merge.py), so a
 what the table says.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -35,7 +34,7 @@ from adamerge.compress.merge import (
     rule_of,
     weigh,
 )
-from adamerge.compress.names import METHODS, Method, parse_method
+from adamerge.compress.names import METHODS, Method, Name, close_to, method_of, read_name
 from adamerge.errors import BadInput, UnknownName
 from adamerge.types import Compressed, Cut, MultiVector
 
@@ -56,20 +55,30 @@ class Control:
 
 def parse(text: str) -> Method | Control:
     """The method or control of a name."""
-    found = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", text)
-    if not found or found[1] not in (CONTROLS.keys() | ALONE):
-        return parse_method(text)
-    if found[2] is None and found[1] in METHODS:
-        return parse_method(text)
-    if (found[2] is None) != (found[1] in ALONE):
-        how = f"write {found[1]}(METHOD)" if found[1] in CONTROLS else f"write {found[1]} alone"
-        raise BadInput(
-            f"'{text}': {how}; controls are {', '.join(sorted(CONTROLS.keys() | ALONE))}"
-        )
+    name = read_name(text)
+    known = sorted(CONTROLS.keys() | ALONE)
+    if name.control in CONTROLS:
+        return Control(name.control, _controlled(name))
+
+    if name.control in ALONE:
+        raise BadInput(f"'{text}': write {name.control} alone; controls are {', '.join(known)}")
+    if name.control:
+        guess = close_to(name.control, known)
+        raise UnknownName(f"no control '{name.control}'{guess}; controls are {', '.join(known)}")
+
+    if str(name) in ALONE:
+        return Control(name.method)
+    if name.method in CONTROLS and name.method not in METHODS:
+        raise BadInput(f"'{text}': write {name.method}(METHOD); controls are {', '.join(known)}")
+    return method_of(name)
+
+
+def _controlled(name: Name) -> Method:
+    """The method that a name has in the brackets of its control."""
     try:
-        return Control(found[1], None if found[2] is None else parse_method(found[2]))
+        return method_of(replace(name, control=""))
     except UnknownName as error:
-        raise UnknownName(f"'{text}': {error}") from None
+        raise UnknownName(f"'{name}': {error}") from None
 
 
 def compressor(entry: Method | Control, pages: Sequence[MultiVector]) -> Compressor:
