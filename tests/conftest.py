@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am
@@ -11,6 +12,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
 os.environ["OMP_NUM_THREADS"] = (
     "1"  # torch's threads wait for each other: on a busy machine, ten times as long
 )
+
+# how long an example takes, or drawing it, says how busy the machine is, and nothing of the program
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 # One of every method, and one of every option that is not a default.
 EVERY_METHOD = [

@@ -15,6 +15,9 @@ OF = [
     "adamerge-mean:k=0,c_min=0.5",
     "ptm",
     "docpruner",
+    "sem-cluster:m=3,linkage=condensed",
+    "sem-cluster:m=3,linkage=rows",
+    "ptm-attn:k=-0.25,m=3,importance=density",
 ]
 
 
@@ -44,22 +47,49 @@ def test_one_ratio_for_all_pages_comes_as_close_to_the_total_as_pages_allow(of, 
     assert 0 <= sizes(of, pages).sum() - sizes(f"merge-total({of})", pages).sum() < len(pages)
 
 
-def test_one_height_is_one_height(pages):
-    compress = compressor(parse("height(adamerge:k=none,c_min=0.3)"), pages)
+@pytest.mark.parametrize(
+    ("of", "linkage"),
+    [
+        ("adamerge:k=none,c_min=0.3", "euclidean"),
+        ("sem-cluster:m=3,linkage=rows", "rows"),
+    ],
+)
+def test_one_height_is_one_height(of, linkage, pages):
+    compress = compressor(parse(f"height({of})"), pages)
     last, following = [], []
     for page in pages[3:]:
-        heights, made = link.ward(page.vectors).heights, len(page) - len(compress(page))
+        heights = link.ward(page.vectors, linkage).heights
+        made = len(page) - len(compress(page))
         last += list(heights[:made][-1:])
         following += list(heights[made:][:1])
     assert max(last) < min(following)
 
 
-def test_without_pruning_a_page_merged_to_the_same_size_is_the_method_itself(pages):
-    of = "adamerge:k=none,c_min=0.3,unit=true"
+@pytest.mark.parametrize(
+    "of",
+    [
+        "adamerge:k=none,c_min=0.3,unit=true",
+        "adamerge:k=none,c_min=0.3,importance=density",
+        "ptm-attn:k=none,m=3,importance=density,unit=true",
+        "sem-cluster:m=3,linkage=condensed",
+        "sem-cluster:m=3,linkage=rows,unit=true",
+    ],
+)
+def test_without_pruning_a_page_merged_to_the_same_size_is_the_method_itself(of, pages):
+    control = compressor(parse(f"merge-page({of})"), pages)
     for page in pages:
-        ours, theirs = parse_method(of)(page), compressor(parse(f"merge-page({of})"), pages)(page)
+        ours, theirs = parse_method(of)(page), control(page)
         np.testing.assert_array_equal(ours.groups, theirs.groups)
         np.testing.assert_array_equal(ours.vectors, theirs.vectors)
+
+
+@pytest.mark.parametrize("control", ["merge-total", "height"])
+def test_a_control_of_one_page_is_the_method_itself(control, make_page):
+    of = "ptm-attn:k=-0.25,m=3,importance=density"
+    page = make_page(64, id="one")
+    ours, theirs = parse_method(of)(page), compressor(parse(f"{control}({of})"), [page])(page)
+    np.testing.assert_array_equal(ours.groups, theirs.groups)
+    np.testing.assert_array_equal(ours.vectors, theirs.vectors)
 
 
 def test_a_page_without_structure_has_the_mean_and_covariance_of_the_page(make_page):
@@ -119,3 +149,5 @@ def test_what_is_no_control_is_refused():
         parse("bm25(adamerge)")
     with pytest.raises(UnknownName, match="no method 'hights'"):
         parse("hights")
+    with pytest.raises(UnknownName, match=r"no control 'hight' \(did you mean 'height'\?\)"):
+        parse("hight(adamerge)")

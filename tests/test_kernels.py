@@ -155,7 +155,7 @@ def awkward(kind, n, d, rng):
     return vectors.astype(np.float32)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(["lattice", "twins", "near twins", "close crowds", "signs"]),
     st.integers(1, 45),
@@ -181,7 +181,7 @@ def test_cosines_of_wards_tree_are_not_monotone():
     np.testing.assert_allclose(heights[6:8], [0.518, 0.695], atol=1e-3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 14),
     st.integers(1, 6),

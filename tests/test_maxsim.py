@@ -151,7 +151,7 @@ def test_a_score_depends_on_its_query_and_its_page_alone(level, kind):
         np.testing.assert_array_equal(alone[:, 0], together[:, p])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.integers(0, 40), max_size=6),
     st.lists(st.integers(0, 45), max_size=5),
@@ -251,7 +251,7 @@ def test_a_row_of_bytes_is_its_largest_value_in_127_steps():
     assert scales.tolist() == [1, 0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 50), st.integers(0, 40), st.integers(0, 10**6), st.floats(-44, 38))
 def test_quantising_is_off_by_half_a_step_at_most(rows, d, seed, exponent):
     vectors = np.random.default_rng(seed).uniform(-1, 1, size=(rows, d)) * 10.0**exponent

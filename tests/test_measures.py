@@ -29,7 +29,7 @@ def by_pytrec_eval(scores, queries, pages, judged):
     return {ours: [found[q][theirs] for q in queries] for ours, theirs in NAMES.items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     pages=st.integers(1, 40),

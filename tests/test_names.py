@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adamerge as am
-from adamerge.compress.names import METHODS
+from adamerge.compress.names import METHODS, Name, read_name
 from adamerge.errors import BadInput, UnknownName
 
 
@@ -44,6 +44,28 @@ def test_the_name_of_a_method(method, name):
     assert am.parse_method(name) == method
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("identity", Name("identity")),
+        ("adamerge:k=0,unit=true", Name("adamerge", {"k": "0", "unit": "true"})),
+        ("random(adamerge:k=0)", Name("adamerge", {"k": "0"}, "random")),
+        ("of-nobody:mode=a:b", Name("of-nobody", {"mode": "a:b"})),
+    ],
+)
+def test_a_name_is_taken_apart_and_put_together(text, name):
+    assert read_name(text) == name
+    assert str(name) == text
+
+
+def test_the_order_of_options_makes_no_other_name():
+    one, other = read_name("adamerge:k=0,c_min=0.7"), read_name(" adamerge : c_min=0.7, k=0")
+    assert one == other
+    assert len({one, other}) == 1
+    assert one != read_name("random(adamerge:k=0,c_min=0.7)")
+    assert one != one.but(k=None)
+
+
 def test_methods_are_values():
     assert am.AdaMerge(k=0.5) == am.AdaMerge(k=np.float32(0.5))
     assert len({am.AdaMerge(), am.AdaMerge(k=-0.25), am.AdaMerge(k=1)}) == 2
@@ -70,6 +92,14 @@ def test_spaces_and_case_of_none_do_not_matter():
             "no method 'docpuner' (did you mean 'docpruner'?); choose from identity",
         ),
         ("", UnknownName, "no method ''"),
+        ("adamerge(", BadInput, "'adamerge(' is no name: write METHOD:OPTION=VALUE"),
+        ("random(height(adamerge))", BadInput, "is no name"),
+        ("adamerge:k=0)", BadInput, "is no name"),
+        (
+            "random(adamerge:k=0)",
+            BadInput,
+            "'random(adamerge:k=0)' is a control, for evaluations: write the method alone, adamerge",
+        ),
         (
             "adamerge:c_mn=0.7",
             UnknownName,

@@ -14,8 +14,8 @@ from byhand import row
 from cli import run as cli
 
 import adamerge as am
-from adamerge.compress.names import METHODS
-from adamerge.errors import BadFile, BadInput, UnknownName
+from adamerge.compress.names import METHODS, read_name
+from adamerge.errors import AdamergeError, BadFile, BadInput, UnknownName
 from adamerge.evaluate import (
     compare,
     figures,
@@ -42,18 +42,16 @@ def results(folder):
 
 def test_both_readings_of_the_envelope_by_hand(results):
     made = frontier.frontier(results)
-    shared = row(made, series="ptm", envelope="shared")
+    shared = row(made, series="ptm:k=0,m=any", envelope="shared")
     # (0.8 + 0.4) / 2 at 50 %, (0.6 + 0.5) / 2 at 75 %, 0.5 at 82 %
     assert (shared["50%"], shared["75%"], shared["80%"], shared["85%"]) == pytest.approx(
         (0.6, 0.55, 0.5, None)
     )
-    own = row(made, series="ptm", envelope="per dataset")
+    own = row(made, series="ptm:k=0,m=any", envelope="per dataset")
     # at 50 % dataset a takes m=2 (0.8), b takes m=4 or 6 (0.5)
     assert (own["50%"], own["75%"], own["80%"]) == pytest.approx((0.65, 0.55, 0.5))
     assert row(made, series="identity", envelope="shared")["0%"] == pytest.approx(0.8)
-    assert {"sem-cluster", "sem-cluster:unit=true", "docpruner", "adamerge:c_min=0.7"} <= set(
-        made["series"]
-    )
+    assert {"docpruner:k=0", "sem-cluster:m=2", "sem-cluster:m=2,unit=true"} <= set(made["series"])
     assert not any("raw" in name or "floor" in name or "attn" in name for name in made["series"])
 
 
@@ -74,7 +72,26 @@ def test_an_envelope_has_only_points_that_no_other_beats():
     ],
 )
 def test_words_name_a_series_and_numbers_are_its_points(method, series):
-    assert frontier.series_name(points.take_apart(method)) == series
+    assert str(frontier.shared_name(read_name(method))) == series
+
+
+@pytest.mark.parametrize(
+    ("methods", "series"),
+    [
+        (["adamerge:k=0,c_min=0.7", "adamerge:k=1,c_min=0.7"], "adamerge:k=any,c_min=0.7"),
+        (["adamerge:k=none,c_min=0.7", "adamerge:k=none,c_min=0.8"], "adamerge:k=none,c_min=any"),
+        (["ptm:k=0,m=2,unit=true", "ptm:k=1,m=4,unit=true"], "ptm:k=any,m=any,unit=true"),
+        (["ptm:k=0,m=2", "ptm:k=0,m=4"], "ptm:k=0,m=any"),
+        (["docpruner:k=0"], "docpruner:k=0"),
+        (["own", "own:step=3"], "own:step=any"),
+    ],
+)
+def test_the_name_of_a_series_is_that_of_no_method_but_its_own(methods, series):
+    shared = frontier.shared_name(read_name(methods[0]))
+    assert frontier.Series(shared, tuple(methods)).name == series
+    if len(methods) > 1:
+        with pytest.raises(AdamergeError):
+            am.parse_method(series)
 
 
 def test_the_ablation_is_made_at_the_size_of_the_cliff(results):
@@ -116,7 +133,7 @@ def test_the_efficiency_table_has_bytes_and_time(results):
 
 
 def test_unit_length_and_the_sequences_by_hand(results):
-    assert row(tables.unit(results), method="sem-cluster")["mean gain"] == pytest.approx(0.05)
+    assert row(tables.unit(results), methods="sem-cluster")["mean gain"] == pytest.approx(0.05)
     made = tables.sequence(results)
     assert made["sequence"] == ["running-min", "raw"]
     assert made["theta"] == pytest.approx([0.85, 0.95])
@@ -315,6 +332,16 @@ def test_other_data_is_not_comparable_and_says_so(results):
     )
 
 
+def test_a_report_has_no_row_without_a_result(results, tmp_path):
+    one = points.load(byhand.make(tmp_path), ("a",))
+    for given in (one, results):
+        made = report.tables(given)["compare"]
+        assert None not in made["here"]
+        left_out = len(compare.compare(given).rows) - len(made.rows)
+        assert made.note.startswith(f"{left_out} more have nothing beside them here")
+    assert "all" not in tables.theta(one)["dataset"]  # it would say the same again
+
+
 def test_the_papers_data_is_held_against_the_drift(tmp_path):
     encoder = "vidore/colqwen2.5-v0.2"
     for dataset, value in [("VidoreDocVQARetrieval", 0.65), ("VidoreArxivQARetrieval", 0.70)]:
@@ -373,15 +400,23 @@ def test_unit_length_is_a_gain_whichever_way_a_method_has_it_by_default(tmp_path
     byhand.both(tmp_path, "halves:unit=false", 500, 0.7, 0.7)
     byhand.both(tmp_path, "halves:sequence=raw", 500, 0.6, 0.6)
     results = points.load(tmp_path)
-    assert row(tables.unit(results), method="halves")["mean gain"] == pytest.approx(0.1)
+    assert row(tables.unit(results), methods="halves")["mean gain"] == pytest.approx(0.1)
     assert row(tables.sequence(results), method="halves", sequence="default")[
         "nDCG@5"
     ] == pytest.approx(0.8)
-    every = frontier.series(results, "e")
-    named = {one.name: one.methods for one in every}
-    assert (named["halves"], named["halves:unit=true"]) == (("halves:unit=false",), ("halves",))
-    assert "halves" in [one.name for one in frontier.drawn(every)]
-    assert "halves:unit=true" in [one.name for one in frontier.drawn(every, unit=True)]
+
+
+def test_a_name_is_one_method_in_every_table(tmp_path):
+    byhand.make(tmp_path)
+    byhand.both(tmp_path, "halves", 500, 0.8, 0.8)
+    byhand.both(tmp_path, "halves:unit=false", 500, 0.7, 0.7)
+    results = points.load(tmp_path)
+    made = frontier.frontier(results)
+    for method, measured in (("halves", 0.8), ("halves:unit=false", 0.7)):
+        assert row(made, series=method, envelope="shared")["50%"] == pytest.approx(measured)
+        assert row(tables.efficiency(results), method=method)["nDCG@5"] == pytest.approx(measured)
+    assert "halves:unit=false" in [one.name for one in frontier.drawn(results, "e")]
+    assert "halves" in [one.name for one in frontier.drawn(results, "e", unit=True)]
 
 
 def test_the_tables_of_the_documentation_are_what_the_commands_print():

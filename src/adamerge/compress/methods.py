@@ -11,26 +11,31 @@
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
 
-from adamerge.arrays import Bools, Floats, Ints
-from adamerge.compress import cut, link, pool, prune
+from adamerge.arrays import Bools
+from adamerge.compress import cut, prune
 from adamerge.compress.cut import Sequence
 from adamerge.compress.link import Linkage
+from adamerge.compress.merge import (
+    Importance,
+    Pool,
+    keep_only,
+    link_kept,
+    merge_kept,
+    rule_of,
+    weigh,
+)
 from adamerge.compress.names import Method
 from adamerge.compress.prune import Stats
 from adamerge.errors import BadInput
-from adamerge.types import Compressed, Cut, MultiVector, Tree
+from adamerge.types import Compressed, MultiVector
 
-Pool = Literal["attention", "mean"]
 Rounding = Literal["ceil", "floor"]
-Importance = Literal[
-    "attention", "density"
-]  # of the encoder; or from the vectors alone, where there is none
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Identity(Method, names={"identity": {}}):
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Every patch is its own group."""
-        return _kept(page, np.ones(len(page), bool), self)
+        return keep_only(page, _all(page), str(self))
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,9 @@ class Random(Method, names={"random": {}}):
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Keep max(1, round(keep n)) patches."""
-        return _kept(
-            page, prune.at_random(len(page), self.keep, [self.seed, crc32(page.id.encode())]), self
-        )
+        seed = [self.seed, crc32(page.id.encode())]
+        keep = prune.at_random(len(page), self.keep, seed)
+        return keep_only(page, keep, str(self))
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,9 @@ class DocPruner(Method, names={"docpruner": {}}):
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Keep the patches above mu + k sigma."""
-        page = _weighed(page, self.importance)
-        return _kept(page, _survivors(page, self.k, self.stats), self)
+        page = weigh(page, rule_of(self))
+        keep = _survivors(page, self.k, self.stats)
+        return keep_only(page, keep, str(self))
 
 
 @dataclass(frozen=True)
@@ -98,9 +104,11 @@ class SemCluster(Method, names={"sem-cluster": {}}):
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Leave n/m groups, each its mean."""
-        tree = link.ward(page.vectors, self.linkage)
-        stop = cut.budget(tree, _count(len(page), self.m, self.rounding))
-        return _merged(page, np.ones(len(page), bool), tree, stop, "mean", self.unit, self)
+        rule = rule_of(self)
+        keep = _all(page)
+        tree = link_kept(page, keep, rule)
+        stop = cut.budget(tree, _count(len(tree), self.m, self.rounding))
+        return merge_kept(page, keep, tree, stop, rule, str(self))
 
 
 @dataclass(frozen=True)
@@ -124,11 +132,12 @@ class PruneThenMerge(Method, names={"ptm": {"pool": "mean"}, "ptm-attn": {"pool"
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Leave n'/m groups of the n' survivors."""
-        page = _weighed(page, self.importance)
+        rule = rule_of(self)
+        page = weigh(page, rule)
         keep = _survivors(page, self.k, self.stats)
-        tree = link.ward(page.vectors[keep])
+        tree = link_kept(page, keep, rule)
         stop = cut.budget(tree, _count(len(tree), self.m, self.rounding))
-        return _merged(page, keep, tree, stop, self.pool, self.unit, self)
+        return merge_kept(page, keep, tree, stop, rule, str(self))
 
 
 @dataclass(frozen=True)
@@ -158,24 +167,22 @@ class AdaMerge(
 
     def __call__(self, page: MultiVector) -> Compressed:
         """Prune, link, cut, pool."""
-        page = _weighed(page, self.importance)
+        rule = rule_of(self)
+        page = weigh(page, rule)
         keep = _survivors(page, self.k, self.stats)
-        tree = link.ward(page.vectors[keep])
-        stop = (cut.cliff if self.cut == "cliff" else cut.floor)(tree, self.c_min, self.sequence)
-        return _merged(page, keep, tree, stop, self.pool, self.unit, self)
+        tree = link_kept(page, keep, rule)
+        stop_at = cut.cliff if self.cut == "cliff" else cut.floor
+        stop = stop_at(tree, self.c_min, self.sequence)
+        return merge_kept(page, keep, tree, stop, rule, str(self))
 
 
-def _weighed(page: MultiVector, importance: Importance) -> MultiVector:
-    return (
-        page
-        if importance == "attention"
-        else replace(page, attention=prune.inverse_density(page.vectors))
-    )
+def _all(page: MultiVector) -> Bools:
+    return np.ones(len(page), bool)
 
 
 def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
     if k is None:
-        return np.ones(len(page), bool)
+        return _all(page)
     if page.attention is None:
         raise BadInput(
             f"pruning at k={k:g} needs the attention of each patch and the page has none: "
@@ -187,31 +194,6 @@ def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
 def _count(n: int, m: float, rounding: Rounding) -> int:
     """max(1, n/m), rounded; 21/1.4 is 15, though not in floating point."""
     return max(1, math.ceil(n / m - 1e-9) if rounding == "ceil" else math.floor(n / m + 1e-9))
-
-
-def _kept(page: MultiVector, keep: Bools, method: Method) -> Compressed:
-    groups = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-    return _stored(page, page.vectors[keep], groups, Cut(), method)
-
-
-def _merged(
-    page: MultiVector, keep: Bools, tree: Tree, stop: Cut, how: Pool, unit: bool, method: Method
-) -> Compressed:
-    groups: Ints = np.full(len(page), -1, np.int32)
-    groups[keep] = cut.groups(tree, stop)
-    if how == "attention" and page.attention is not None:
-        vectors = pool.weighted(page.vectors, groups, page.attention, unit)
-    else:
-        vectors = pool.mean(page.vectors, groups, unit)
-    return _stored(page, vectors, groups, stop, method)
-
-
-def _stored(
-    page: MultiVector, vectors: Floats, groups: Ints, stop: Cut, method: Method
-) -> Compressed:
-    return Compressed(
-        vectors, groups, page.extra, stop, str(method), page.grid, page.boxes, page.id
-    )
 
 
 def _require(true: bool, message: str) -> None:

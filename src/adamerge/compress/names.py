@@ -1,13 +1,15 @@
 """A method is its name: `docpruner:k=-0.25` in Python, on the command line, in results and in stores.
 
-    name:option=value,option=value        None is written none, True and False true and false
+    method:option=value,option=value      None is written none, True and False true and false
+    control(method:option=value)          what a method is held against, in evaluations
 
 Options that make an operating point are always written, the others only where they differ from their default.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
@@ -18,6 +20,68 @@ from adamerge.types import Compressed, MultiVector
 METHODS: dict[
     str, tuple[type["Method"], dict[str, Any]]
 ] = {}  # name -> class, and the options the name stands for
+
+GRAMMAR = re.compile(
+    r"\s*(?:(?P<control>[^:(),=]+)\()?"  # random(
+    r"(?P<method>[^:(),=]*)(?::(?P<options>[^()]*))?"  # adamerge:k=0,c_min=0.7
+    r"(?(control)\))\s*"  # )
+)
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name taken apart, of a method that is known here or not; names that differ in the order of options are equal.
+
+    method   adamerge, of random(adamerge:k=0,unit=true)
+    options  the texts of its options, in the order written: {"k": "0", "unit": "true"}
+    control  random; empty for a method alone
+    """
+
+    method: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    control: str = ""
+
+    def __str__(self) -> str:
+        """The name, which read_name() takes apart."""
+        written = ",".join(f"{option}={text}" for option, text in self.options.items())
+        method = f"{self.method}:{written}" if written else self.method
+        return f"{self.control}({method})" if self.control else method
+
+    def __hash__(self) -> int:
+        """The same for names that are equal, so whatever the order of their options."""
+        return hash((self.method, self.control, frozenset(self.options.items())))
+
+    def but(self, **changed: str | None) -> "Name":
+        """The same with other options; None leaves one out."""
+        texts = {**self.options, **changed}
+        options = {option: text for option, text in texts.items() if text is not None}
+        return replace(self, options=options)
+
+    def number(self, option: str) -> float | None:
+        """An option that is a number; None where it is a word, or not written."""
+        text = self.options.get(option, "")
+        return float(text) if NUMBER.fullmatch(text) else None
+
+    def words(self) -> dict[str, str]:
+        """The options that are no numbers."""
+        found = self.options.items()
+        return {option: text for option, text in found if not NUMBER.fullmatch(text)}
+
+
+def read_name(text: str) -> Name:
+    """A name taken apart: the only reader of names; what is no name is refused."""
+    found = GRAMMAR.fullmatch(text)
+    if not found:
+        raise BadInput(f"'{text}' is no name: write METHOD:OPTION=VALUE,OPTION=VALUE")
+    method = found["method"].strip()
+    options: dict[str, str] = {}
+    for pair in filter(None, (found["options"] or "").split(",")):
+        option, equals, value = (piece.strip() for piece in pair.partition("="))
+        if not equals or option in options:
+            raise BadInput(f"{method}: write option '{option}' once, as {option}=VALUE")
+        options[option] = value
+    return Name(method, options, (found["control"] or "").strip())
 
 
 class Method:
@@ -59,24 +123,27 @@ class Method:
 
 def parse_method(text: str) -> Method:
     """The method of a name; options that are not given have their defaults."""
-    name, _, rest = text.strip().partition(":")
-    if name not in METHODS:
-        raise UnknownName(
-            f"no method '{name}'{_guess(name, METHODS)}; choose from {', '.join(METHODS)}"
+    return method_of(read_name(text))
+
+
+def method_of(name: Name) -> Method:
+    """The method of a name that was taken apart."""
+    if name.control:
+        raise BadInput(
+            f"'{name}' is a control, for evaluations: write the method alone, {name.method}"
         )
-    cls, given = METHODS[name]
+    if name.method not in METHODS:
+        guess = close_to(name.method, METHODS)
+        raise UnknownName(f"no method '{name.method}'{guess}; choose from {', '.join(METHODS)}")
+    cls, given = METHODS[name.method]
     known = [option.name for option in options(cls) if option.name not in given]
-    values: dict[str, str] = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if key not in known:
+    for option in name.options:
+        if option not in known:
             raise UnknownName(
-                f"{name} has no option '{key}'{_guess(key, known)}; it has {', '.join(known) or 'none'}"
+                f"{name.method} has no option '{option}'{close_to(option, known)}; "
+                f"it has {', '.join(known) or 'none'}"
             )
-        if not equals or key in values:
-            raise BadInput(f"{name}: write option '{key}' once, as {key}=VALUE")
-        values[key] = value
-    return cls(**given, **values)
+    return cls(**given, **name.options)
 
 
 def as_method(
@@ -110,8 +177,8 @@ def _name(method: Method) -> str:
     mine = ((name, given) for name, (cls, given) in METHODS.items() if cls is type(method))
     name, given = next((name, given) for name, given in mine if given.items() <= values.items())
     usual = {option.name: option.default for option in options(method)} | given
-    written = [f"{k}={as_text(v)}" for k, v in values.items() if v != usual[k] or k in method.shown]
-    return f"{name}:{','.join(written)}" if written else name
+    written = {k: as_text(v) for k, v in values.items() if v != usual[k] or k in method.shown}
+    return str(Name(name, written))
 
 
 def _value(what: str, kind: Any, value: Any) -> Any:
@@ -147,6 +214,7 @@ def _number(value: Any, kind: type) -> Any:
         return math.nan
 
 
-def _guess(word: str, known: Iterable[str]) -> str:
+def close_to(word: str, known: Iterable[str]) -> str:
+    """A question for an error: what was meant, if a known word is close."""
     close = get_close_matches(word, known, n=1)
     return f" (did you mean '{close[0]}'?)" if close else ""

@@ -14,7 +14,7 @@ import numpy as np
 
 from adamerge.evaluate import catalogue
 from adamerge.evaluate.frontier import READINGS, series, value_at
-from adamerge.evaluate.points import MEASURE, Results, restricted, take_apart
+from adamerge.evaluate.points import MEASURE, Results, restricted
 from adamerge.evaluate.table import Table, columns, table
 from adamerge.evaluate.tables import ablation, thetas
 
@@ -61,6 +61,17 @@ def compare(results: Results) -> Table:
     return table("Beside published numbers", note, head, rows)
 
 
+def compare_what_is_here(results: Results) -> Table:
+    """The same without the published numbers that these results have none beside: its note counts them."""
+    every = compare(results)
+    rows = [row for row, ours in zip(every.rows, every["here"], strict=True) if ours is not None]
+    missing = len(every.rows) - len(rows)
+    if not missing:
+        return every
+    said = f"{missing} more have nothing beside them here: `adamerge evaluate compare` lists them."
+    return replace(every, rows=tuple(rows), note=f"{said} {every.note}")
+
+
 def _judged(results: Results, claim: Claim) -> tuple[float | None, str]:
     names = tuple(name for one in claim.datasets for name in catalogue.names(one))
     if claim.encoder in results.encoders and set(names) <= set(results.datasets):
@@ -94,8 +105,8 @@ def _height(
     if ask[of] == "identity":
         return _mean(results, encoder, {"method": "identity"})
     reading = READINGS[ask[of] == "ptm"]
-    every = [one for one in series(results, encoder) if take_apart(one.name).name == ask[of]]
-    plain = [one for one in every if not take_apart(one.name).words()]
+    every = [one for one in series(results, encoder) if one.shared.method == ask[of]]
+    plain = [one for one in every if not one.shared.words()]
     found = [value_at(results, encoder, one, reading, ask["compression"]) for one in plain]
     return max((value for value in found if value is not None), default=None)
 

@@ -12,10 +12,10 @@ A control is written like a method, and what it is the control of in brackets: r
 | mean-vector   | one vector a page: the plain mean                                                       |
 | bm25          | no vectors: words of the text layer                                                     |
 
-Groups are pooled as M pools them.
+Patches are linked, weighed and pooled by M's own rule (compress/merge.py), so a control differs from M in nothing but
+what the table says.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
@@ -24,9 +24,17 @@ from zlib import crc32
 import numpy as np
 from numpy.random import default_rng
 
-from adamerge.arrays import Bools, Doubles, Floats, Ints
-from adamerge.compress import cut, link, pool, prune
-from adamerge.compress.names import METHODS, Method, parse_method
+from adamerge.arrays import Bools, Doubles, Ints
+from adamerge.compress import cut, pool, prune
+from adamerge.compress.merge import (
+    as_compressed,
+    keep_only,
+    link_kept,
+    merge_kept,
+    rule_of,
+    weigh,
+)
+from adamerge.compress.names import METHODS, Method, Name, close_to, method_of, read_name
 from adamerge.errors import BadInput, UnknownName
 from adamerge.types import Compressed, Cut, MultiVector
 
@@ -47,20 +55,30 @@ class Control:
 
 def parse(text: str) -> Method | Control:
     """The method or control of a name."""
-    found = re.fullmatch(r"\s*([a-z0-9-]+)\s*(?:\((.*)\))?\s*", text)
-    if not found or found[1] not in (CONTROLS.keys() | ALONE):
-        return parse_method(text)
-    if found[2] is None and found[1] in METHODS:
-        return parse_method(text)
-    if (found[2] is None) != (found[1] in ALONE):
-        how = f"write {found[1]}(METHOD)" if found[1] in CONTROLS else f"write {found[1]} alone"
-        raise BadInput(
-            f"'{text}': {how}; controls are {', '.join(sorted(CONTROLS.keys() | ALONE))}"
-        )
+    name = read_name(text)
+    known = sorted(CONTROLS.keys() | ALONE)
+    if name.control in CONTROLS:
+        return Control(name.control, _controlled(name))
+
+    if name.control in ALONE:
+        raise BadInput(f"'{text}': write {name.control} alone; controls are {', '.join(known)}")
+    if name.control:
+        guess = close_to(name.control, known)
+        raise UnknownName(f"no control '{name.control}'{guess}; controls are {', '.join(known)}")
+
+    if str(name) in ALONE:
+        return Control(name.method)
+    if name.method in CONTROLS and name.method not in METHODS:
+        raise BadInput(f"'{text}': write {name.method}(METHOD); controls are {', '.join(known)}")
+    return method_of(name)
+
+
+def _controlled(name: Name) -> Method:
+    """The method that a name has in the brackets of its control."""
     try:
-        return Control(found[1], None if found[2] is None else parse_method(found[2]))
+        return method_of(replace(name, control=""))
     except UnknownName as error:
-        raise UnknownName(f"'{text}': {error}") from None
+        raise UnknownName(f"'{name}': {error}") from None
 
 
 def compressor(entry: Method | Control, pages: Sequence[MultiVector]) -> Compressor:
@@ -75,20 +93,17 @@ def compressor(entry: Method | Control, pages: Sequence[MultiVector]) -> Compres
 
 def _random(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     def control(page: MultiVector) -> Compressed:
-        keep = prune.at_random(len(page), len(of(page)) / len(page), [0, _seed(page)])
-        return _stored(
-            page,
-            page.vectors[keep],
-            np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32),
-            Cut(),
-        )
+        share = len(of(page)) / len(page)
+        keep = prune.at_random(len(page), share, [0, _seed(page)])
+        return keep_only(page, keep, "")
 
     return control
 
 
 def _merge_page(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     def control(page: MultiVector) -> Compressed:
-        return _merged(page, np.ones(len(page), bool), lambda _: len(of(page)), of)
+        every = np.ones(len(page), bool)
+        return _merged(page, every, lambda _: len(of(page)), of)
 
     return control
 
@@ -96,30 +111,46 @@ def _merge_page(of: Method, pages: Sequence[MultiVector]) -> Compressor:
 def _merge_total(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     groups = _groups(of, pages)
     survivors, stored = _sizes(groups)
+    ratio = _ratio_of_total(survivors, int(stored.sum()))
+
+    def control(page: MultiVector) -> Compressed:
+        keep = groups[page.id] >= 0
+        return _merged(page, keep, lambda heights: _divided(len(heights) + 1, ratio), of)
+
+    return control
+
+
+def _ratio_of_total(survivors: Ints, total: int) -> float:
+    """The least ratio that leaves at most `total` groups of all pages together, by bisection."""
     low, high = 1.0, float(survivors.max())
     for _ in range(60):  # the number of groups falls with the ratio
         ratio = (low + high) / 2
-        low, high = (
-            (ratio, high)
-            if np.maximum(1, np.ceil(survivors / ratio)).sum() > stored.sum()
-            else (low, ratio)
-        )
-    return lambda page: _merged(
-        page, groups[page.id] >= 0, lambda h: max(1, ceil((len(h) + 1) / high)), of
-    )
+        groups = sum(_divided(int(n), ratio) for n in survivors)
+        if groups > total:
+            low = ratio
+        else:
+            high = ratio
+    return high
+
+
+def _divided(n: int, ratio: float) -> int:
+    return max(1, ceil(n / ratio))
 
 
 def _height(of: Method, pages: Sequence[MultiVector]) -> Compressor:
     groups = _groups(of, pages)
     survivors, stored = _sizes(groups)
-    made = int((survivors - stored).sum())
-    heights = np.sort(
-        np.concatenate([link.ward(p.vectors[groups[p.id] >= 0]).heights for p in pages])
-    )
-    limit = heights[made - 1] if made else -1.0
-    return lambda page: _merged(
-        page, groups[page.id] >= 0, lambda h: len(h) + 1 - int((h <= limit).sum()), of
-    )
+    merges = int((survivors - stored).sum())
+    rule = rule_of(of)
+    trees = [link_kept(page, groups[page.id] >= 0, rule) for page in pages]
+    heights = np.sort(np.concatenate([tree.heights for tree in trees]))
+    limit = heights[merges - 1] if merges else -1.0
+
+    def control(page: MultiVector) -> Compressed:
+        keep = groups[page.id] >= 0
+        return _merged(page, keep, lambda h: len(h) + 1 - int((h <= limit).sum()), of)
+
+    return control
 
 
 def _gaussian(of: Method, pages: Sequence[MultiVector]) -> Compressor:
@@ -139,9 +170,7 @@ def structureless(page: MultiVector) -> MultiVector:
 
 def _mean_vector(page: MultiVector) -> Compressed:
     groups = np.zeros(len(page), np.int32)
-    return replace(
-        _stored(page, pool.mean(page.vectors, groups), groups, Cut()), method="mean-vector"
-    )
+    return as_compressed(page, pool.mean(page.vectors, groups), groups, Cut(), "mean-vector")
 
 
 def _groups(of: Method, pages: Sequence[MultiVector]) -> dict[str, Ints]:
@@ -159,21 +188,11 @@ def _sizes(groups: Mapping[str, Ints]) -> tuple[Ints, Ints]:
 def _merged(
     page: MultiVector, keep: Bools, count: Callable[[Doubles], int], of: Method
 ) -> Compressed:
-    """The survivors merged to as many groups as `count` says of the heights, pooled as `of` pools."""
-    tree = link.ward(page.vectors[keep])
+    """The survivors merged by the rule of `of`, to as many groups as `count` says of the tree's heights."""
+    rule = rule_of(of)
+    tree = link_kept(page, keep, rule)
     stop = cut.budget(tree, count(tree.heights))
-    groups: Ints = np.full(len(page), -1, np.int32)
-    groups[keep] = cut.groups(tree, stop)
-    unit = getattr(of, "unit", False)
-    if getattr(of, "pool", "mean") == "attention" and page.attention is not None:
-        return _stored(
-            page, pool.weighted(page.vectors, groups, page.attention, unit), groups, stop
-        )
-    return _stored(page, pool.mean(page.vectors, groups, unit), groups, stop)
-
-
-def _stored(page: MultiVector, vectors: Floats, groups: Ints, stop: Cut) -> Compressed:
-    return Compressed(vectors, groups, page.extra, stop, "", page.grid, page.boxes, page.id)
+    return merge_kept(weigh(page, rule), keep, tree, stop, rule, "")
 
 
 def _seed(page: MultiVector) -> int:

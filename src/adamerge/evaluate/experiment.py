@@ -23,7 +23,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from adamerge.compress.names import Method, as_text
+from adamerge.compress.names import Method, Name, as_text
 from adamerge.errors import BadFile
 from adamerge.evaluate import controls
 from adamerge.evaluate.controls import Control
@@ -92,10 +92,8 @@ def expand(grid: Mapping[str, Any] | str) -> Iterator[str]:
     options = {key: _list(value) for key, value in grid.items() if key != "name"}
     for name in _list(grid["name"]):
         for values in product(*options.values()):
-            written = ",".join(
-                f"{key}={as_text(value)}" for key, value in zip(options, values, strict=True)
-            )
-            yield f"{name}:{written}" if written else name
+            texts = map(as_text, values)
+            yield str(Name(name, dict(zip(options, texts, strict=True))))
 
 
 def _controls(given: Any) -> Iterator[str]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from adamerge.compress.names import Name
 from adamerge.errors import BadInput, missing_extra
-from adamerge.evaluate.frontier import READINGS, Point, Series, curve, drawn, series
-from adamerge.evaluate.points import Results, take_apart
+from adamerge.evaluate.frontier import READINGS, Point, Series, curve, drawn
+from adamerge.evaluate.points import Results
 from adamerge.evaluate.tables import FLOOR, controlled_by_gaussian
 
 WIDTH = 7.0  # inches: both columns of a page
@@ -52,9 +53,8 @@ def frontier(results: Results, unit: bool = False) -> Any:
             rows, 2, figsize=(WIDTH, 0.3 + 2.7 * rows), sharex=True, sharey="row", squeeze=False
         )
         for line, encoder in zip(axes, results.encoders, strict=True):
-            chosen = [
-                one for one in drawn(series(results, encoder), unit) if one.name != "identity"
-            ]
+            every = drawn(results, encoder, unit)
+            chosen = [one for one in every if one.shared.method != "identity"]
             for axis, reading in zip(line, READINGS, strict=True):
                 ends = _curves(axis, results, encoder, chosen, reading)
                 axis.set_title(f"{encoder}: {TITLES[reading]}", loc="left")
@@ -128,14 +128,9 @@ def _curves(
     ends = []
     others = iter(OTHERS * len(chosen))
     for one in chosen:
-        parts = take_apart(one.name)
-        unpruned = parts.options.get("k") == "none"
-        colour = (
-            UNPRUNED if unpruned else COLOURS[parts.name] if parts.name in COLOURS else next(others)
-        )
+        colour, dashes = _line(one.shared, others)
         points = curve(results, encoder, one, reading)
-        dashes = "--" if unpruned else ":" if parts.options.get("c_min", FLOOR) != FLOOR else "-"
-        marker = MARKERS.get(parts.name, "o")
+        marker = MARKERS.get(one.shared.method, "o")
         xs, ys = zip(*points, strict=True)
         marks = {
             "marker": marker,
@@ -145,13 +140,22 @@ def _curves(
         axis.plot(
             [0, *xs], [ys[0], *ys], dashes, color=colour, lw=1.1, drawstyle="steps-pre", **marks
         )
-        ends.append((one.name, colour, points[-1]))
+        ends.append((str(one.shared), colour, points[-1]))
     if results.has(encoder, "identity"):
         height = results.mean(encoder, "identity")
         axis.axhline(height, color=GREY, lw=0.8, ls=(0, (4, 3)))
         ends.append(("identity", GREY, (1.0, height)))
     axis.set_xlim(0, 1)
     return ends
+
+
+def _line(shared: Name, others: Iterator[str]) -> tuple[str, str]:
+    """Colour and dashes of a series; those that have no colour of their own take the next of `others`."""
+    if shared.options.get("k") == "none":
+        return UNPRUNED, "--"
+    colour = COLOURS[shared.method] if shared.method in COLOURS else next(others)
+    dashes = "-" if shared.options.get("c_min", FLOOR) == FLOOR else ":"
+    return colour, dashes
 
 
 def _name_ends(axis: Any, ends: Sequence[tuple[str, str, Point]]) -> None:
@@ -186,10 +190,9 @@ def _name_ends(axis: Any, ends: Sequence[tuple[str, str, Point]]) -> None:
 def _shown(results: Results, encoder: str) -> list[str]:
     """Methods at the paper's floor with the default sequence, as printed; else the first there is."""
     every = controlled_by_gaussian(results, encoder)
-    plain = [(m, results.parts[m]) for m in every]
-    chosen = [
-        m for m, p in plain if p.options.get("c_min") == FLOOR and not p.words().keys() - {"k"}
-    ]
+    names = {method: results.names[method] for method in every}
+    floored = [method for method in every if names[method].options.get("c_min") == FLOOR]
+    chosen = [method for method in floored if not names[method].words().keys() - {"k"}]
     return chosen or every[:1]
 
 
@@ -211,7 +214,7 @@ def _boxes(axis: Any, results: Results, encoder: str, method: str, names: Sequen
             fontsize=7,
         )
     _sizes(axis, results, encoder, method, names)
-    floor = results.parts[method].number("c_min")
+    floor = results.names[method].number("c_min")
     if floor is not None:
         axis.axvline(floor, color="#000000", lw=0.6, ls=":")
         axis.text(floor, len(names) - 0.3, "c_min", fontsize=7, ha="center", va="bottom")

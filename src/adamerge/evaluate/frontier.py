@@ -12,10 +12,12 @@ may be the lower one.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean
 
+from adamerge.compress.names import Name, read_name
 from adamerge.evaluate.controls import ALONE
-from adamerge.evaluate.points import Parts, Results, put_together, take_apart
+from adamerge.evaluate.points import Results
 from adamerge.evaluate.table import Table, columns, table
 
 READINGS = ("shared", "per dataset")
@@ -25,15 +27,30 @@ NEAR = 0.005  # of a compression: m=2 leaves a little more than half, for n is o
 FLOORS = ("0.7", "0.8")  # of AdaMerge's curves, as in the paper
 PAPER = ("docpruner", "sem-cluster", "ptm", "adamerge")  # drawn in the paper, as it draws them
 ABLATIONS = ("ptm-attn", "adamerge-mean")
+VARIES = "any"  # stands in the name of a series for what its methods differ in
 Point = tuple[float, float]  # compression, measure
 
 
 @dataclass(frozen=True)
 class Series:
-    """The configurations of one method that make a curve."""
+    """The configurations of one method that make a curve.
 
-    name: str
+    shared   what the curve is called by: the words of their names, and the numbers that are constants of a series
+    methods  their names
+    """
+
+    shared: Name
     methods: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its methods, with `any` for what they differ in; of a single one, its own name."""
+        names = [read_name(method) for method in self.methods]
+        written: dict[str, str] = {}
+        for option in dict.fromkeys(chain.from_iterable(name.options for name in names)):
+            texts = {name.options.get(option, "") for name in names}
+            written[option] = texts.pop() if len(texts) == 1 else VARIES
+        return str(Name(self.shared.method, written))
 
 
 def series(results: Results, encoder: str, fixed: tuple[str, ...] = ("c_min",)) -> list[Series]:
@@ -41,30 +58,32 @@ def series(results: Results, encoder: str, fixed: tuple[str, ...] = ("c_min",)) 
 
     c_min is a constant of the series where k sweeps, as in the paper, and sweeps itself where k=none.
     """
-    found: dict[str, list[str]] = {}
-    for method, parts in results.methods(encoder):
-        if not parts.control and parts.name not in ALONE:
-            found.setdefault(series_name(parts, fixed), []).append(method)
-    return [Series(name, tuple(methods)) for name, methods in sorted(found.items())]
+    found: dict[Name, list[str]] = {}
+    for method, name in results.methods(encoder):
+        if not name.control and name.method not in ALONE:
+            found.setdefault(shared_name(name, fixed), []).append(method)
+    every = [Series(shared, tuple(methods)) for shared, methods in found.items()]
+    return sorted(every, key=lambda one: str(one.shared))
 
 
-def series_name(parts: Parts, fixed: tuple[str, ...] = ("c_min",)) -> str:
-    """The series that a method is of: adamerge:k=0,c_min=0.7,unit=true is of adamerge:c_min=0.7,unit=true."""
-    kept = {*parts.words(), *(fixed if parts.number("k") is not None else ())}
-    return put_together(parts.name, {k: v for k, v in parts.options.items() if k in kept})
+def shared_name(name: Name, fixed: tuple[str, ...] = ("c_min",)) -> Name:
+    """What a method shares with its series: adamerge:c_min=0.7,unit=true of adamerge:k=0,c_min=0.7,unit=true."""
+    constants = fixed if name.number("k") is not None else ()
+    kept = {*name.words(), *constants}
+    options = {option: text for option, text in name.options.items() if option in kept}
+    return Name(name.method, options)
 
 
-def drawn(all_series: Iterable[Series], unit: bool = False) -> list[Series]:
+def drawn(results: Results, encoder: str, unit: bool = False) -> list[Series]:
     """The series of the paper's figure and any that is new, as printed or, where there are such, of unit length.
 
     Left out of ours: other readings and cuts, the ablations, and floors that the paper does not show.
     """
-    some = [(take_apart(one.name), one) for one in all_series]
-    found = {parts.key: one for parts, one in some if _is_shown(parts) and not parts.unit}
+    shown = [one for one in series(results, encoder) if _is_shown(one.shared)]
+    found = {one.shared: one for one in shown if not results.is_unit(one.shared)}
     if unit:
-        found |= {
-            parts.but(unit=None).key: one for parts, one in some if _is_shown(parts) and parts.unit
-        }
+        of_unit_length = [one for one in shown if results.is_unit(one.shared)]
+        found |= {results.with_unit(one.shared, False): one for one in of_unit_length}
     return list(found.values())
 
 
@@ -109,9 +128,9 @@ def frontier(results: Results, at: Sequence[float] = AT) -> Table:
     """The height of every drawn series at round compressions, in both readings."""
     rows = []
     for encoder in results.encoders:
-        every = series(results, encoder)
-        chosen = {one.name: one for unit in (False, True) for one in drawn(every, unit)}
-        for one in chosen.values():
+        as_printed, of_unit_length = (drawn(results, encoder, unit) for unit in (False, True))
+        chosen = dict.fromkeys([*as_printed, *of_unit_length])  # each once
+        for one in chosen:
             for reading in READINGS:
                 values = [value_at(results, encoder, one, reading, x) for x in at]
                 rows.append([encoder, one.name, len(one.methods), reading, *values])
@@ -120,6 +139,7 @@ def frontier(results: Results, at: Sequence[float] = AT) -> Table:
     )
     note = (
         f"{results.measure} at each compression or more, averaged over {len(results.datasets)} datasets. "
+        f"A series is all configurations of its name, and chooses where that says '{VARIES}'. "
         "Shared: one configuration for all datasets. Per dataset: each chooses its own, and must reach the "
         "compression itself, not on average; so this may be the lower of the two."
     )
@@ -141,8 +161,8 @@ def _corners(points: list[Point]) -> list[Point]:
     ]
 
 
-def _is_shown(parts: Parts) -> bool:
-    if parts.name not in PAPER:
-        return parts.name not in ABLATIONS
-    words = parts.words().items() - {("k", "none"), ("unit", "true")}
-    return not words and parts.options.get("c_min", FLOORS[0]) in FLOORS
+def _is_shown(shared: Name) -> bool:
+    if shared.method not in PAPER:
+        return shared.method not in ABLATIONS
+    other_words = shared.words().items() - {("k", "none"), ("unit", "true")}
+    return not other_words and shared.options.get("c_min", FLOORS[0]) in FLOORS

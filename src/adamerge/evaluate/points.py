@@ -5,7 +5,7 @@ Nothing here knows a method but by its name, so a method of one's own is in ever
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,85 +13,13 @@ from typing import Any
 import numpy as np
 
 from adamerge.arrays import Doubles
-from adamerge.compress.names import as_text
+from adamerge.compress.names import NUMBER, Name, as_text, read_name
 from adamerge.errors import AdamergeError, BadFile, BadInput, UnknownName
 from adamerge.evaluate import catalogue, controls
 from adamerge.evaluate.results import DATASETS, Cell, read_cells, read_datasets
 
 MEASURE = "nDCG@5"
 MANY = 12  # names that an error lists
-NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A name taken apart: random(adamerge:k=0,unit=true) is a control, a name, and options in the order written."""
-
-    control: str
-    name: str
-    options: Mapping[str, str]
-
-    @property
-    def key(self) -> "Key":
-        """What two names of one method share, whatever the order of their options."""
-        return self.control, self.name, frozenset(self.options.items())
-
-    @property
-    def unit(self) -> bool:
-        """Whether groups are scaled to unit length."""
-        return self.options.get("unit") == "true"
-
-    def but(self, **changed: str | None) -> "Parts":
-        """The same with other options; None leaves one out."""
-        options = {**self.options, **changed}
-        return replace(
-            self, options={key: value for key, value in options.items() if value is not None}
-        )
-
-    def number(self, option: str) -> float | None:
-        """An option that is a number, None where it is a word or not there."""
-        text = self.options.get(option, "")
-        return float(text) if NUMBER.fullmatch(text) else None
-
-    def words(self) -> dict[str, str]:
-        """Options that are no numbers: they say which variant it is, numbers how far it goes."""
-        return {key: value for key, value in self.options.items() if not NUMBER.fullmatch(value)}
-
-
-Key = tuple[str, str, frozenset[tuple[str, str]]]
-
-
-def take_apart(method: str) -> Parts:
-    """The parts of the name of a method or control."""
-    found = re.fullmatch(
-        r"(?:(?P<control>[^:()]+)\()?(?P<name>[^:()]+)(?::(?P<options>[^()]*))?\)?", method
-    )
-    if not found:
-        return Parts("", method, {})
-    pairs = (pair.partition("=") for pair in filter(None, (found["options"] or "").split(",")))
-    return Parts(found["control"] or "", found["name"], {key: value for key, _, value in pairs})
-
-
-def canonical(methods: Iterable[str]) -> dict[str, Parts]:
-    """Every name taken apart, with unit=true where groups have unit length and no word of it where they have not.
-
-    What is a method's default is not written: one that somewhere writes unit=false has unit length elsewhere.
-    """
-    apart = {method: take_apart(method) for method in methods}
-    usual = {parts.name: "true" for parts in apart.values() if parts.options.get("unit") == "false"}
-    said = {
-        method: parts.options.get("unit", usual.get(parts.name)) for method, parts in apart.items()
-    }
-    return {
-        method: parts.but(unit="true" if said[method] == "true" else None)
-        for method, parts in apart.items()
-    }
-
-
-def put_together(name: str, options: Mapping[str, str]) -> str:
-    """The name of a method from its parts."""
-    written = ",".join(f"{key}={value}" for key, value in options.items())
-    return f"{name}:{written}" if written else name
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,18 +37,20 @@ class Results:
     left_out: tuple[tuple[str, str], ...] = ()
     measure: str = MEASURE
     encoders: tuple[str, ...] = field(init=False)
-    parts: Mapping[str, Parts] = field(init=False)
-    _names: Mapping[Key, str] = field(init=False)
+    names: Mapping[str, Name] = field(init=False)
+    _methods: Mapping[Name, str] = field(init=False)
+    _unit_by_default: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Note the encoders, and take the names apart, once."""
-        object.__setattr__(
-            self, "encoders", tuple(dict.fromkeys(encoder for encoder, _ in self.cells))
-        )
-        object.__setattr__(self, "parts", canonical(method for _, method in self.cells))
-        object.__setattr__(
-            self, "_names", {parts.key: method for method, parts in self.parts.items()}
-        )
+        encoders = dict.fromkeys(encoder for encoder, _ in self.cells)
+        names = {method: read_name(method) for _, method in self.cells}
+        methods = {name: method for method, name in names.items()}
+        unit = {name.method for name in methods if name.options.get("unit") == "false"}
+        object.__setattr__(self, "encoders", tuple(encoders))
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "_methods", methods)
+        object.__setattr__(self, "_unit_by_default", frozenset(unit))
 
     def has(self, encoder: str, method: str) -> bool:
         """Whether a method was measured on every dataset."""
@@ -129,16 +59,31 @@ class Results:
             and (encoder, method) in self.cells
         )
 
-    def methods(self, encoder: str) -> Iterator[tuple[str, Parts]]:
+    def methods(self, encoder: str) -> Iterator[tuple[str, Name]]:
         """Methods and controls that were measured, with their names taken apart."""
         for one, method in self.cells:
             if one == encoder and self.has(encoder, method):
-                yield method, self.parts[method]
+                yield method, self.names[method]
 
-    def find(self, encoder: str, parts: Parts) -> str | None:
-        """The method or control of these parts, if it was measured."""
-        method = self._names.get(parts.key)
+    def find(self, encoder: str, name: Name) -> str | None:
+        """The method or control of a name that was taken apart, if it was measured."""
+        method = self._methods.get(name)
         return method if method and self.has(encoder, method) else None
+
+    def is_unit(self, name: Name) -> bool:
+        """Whether a method scales groups to unit length.
+
+        What is a method's default is not written: one that somewhere writes unit=false has unit length elsewhere.
+        """
+        default = "true" if name.method in self._unit_by_default else "false"
+        return name.options.get("unit", default) == "true"
+
+    def with_unit(self, name: Name, unit: bool) -> Name:
+        """The name of the same method with groups of unit length, or as they are."""
+        if self.is_unit(name) == unit:
+            return name
+        is_default = (name.method in self._unit_by_default) == unit
+        return name.but(unit=None if is_default else as_text(unit))
 
     def mean(self, encoder: str, method: str) -> float:
         """The measure, averaged over queries, then over datasets."""

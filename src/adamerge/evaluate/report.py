@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adamerge import files
-from adamerge.evaluate.compare import compare
+from adamerge.evaluate.compare import compare_what_is_here
 from adamerge.evaluate.figures import FIGURES, KINDS, render
 from adamerge.evaluate.points import Results
 from adamerge.evaluate.table import FORMATS, Table, Value, columns, table
@@ -19,7 +19,7 @@ from adamerge.evaluate.tables import TABLES, controlled_by_gaussian
 def tables(results: Results) -> dict[str, Table]:
     """Every table that has rows, by name."""
     every = {"datasets": datasets(results)} | {name: make(results) for name, make in TABLES.items()}
-    every |= {"compare": compare(results), "manifest": manifest(results)}
+    every |= {"compare": compare_what_is_here(results), "manifest": manifest(results)}
     return {name: one for name, one in every.items() if one.rows}
 
 

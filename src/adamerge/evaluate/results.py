@@ -21,7 +21,8 @@ import numpy as np
 
 from adamerge import files
 from adamerge.arrays import ArrayLike
-from adamerge.errors import Damaged, Mismatch
+from adamerge.compress.names import read_name
+from adamerge.errors import BadInput, Damaged, Mismatch
 from adamerge.evaluate.datasets import Dataset
 from adamerge.evaluate.encoded import file_name
 
@@ -152,7 +153,8 @@ def read_datasets(results: Path) -> dict[str, dict[str, Any]]:
 def _cell(results: Path, path: Path) -> Cell:
     try:
         cell = Cell(**_read(path))
-    except TypeError as error:
+        read_name(cell.method)
+    except (TypeError, BadInput) as error:
         raise Damaged(f"{path} is no result file ({error}): remove it, and run again") from None
     if path != cell_path(results, cell.encoder, cell.dataset, cell.method):
         raise Damaged(

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adamerge.arrays import Doubles
+from adamerge.compress.names import Name
 from adamerge.errors import BadInput
 from adamerge.evaluate.frontier import FLOORS
-from adamerge.evaluate.points import Parts, Results, pick, take_apart
+from adamerge.evaluate.points import Results, pick
 from adamerge.evaluate.statistics import bootstrap, holm, wilcoxon
 from adamerge.evaluate.table import Table, Value, columns, table
 
@@ -57,16 +58,16 @@ def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str
     if methods:
         return _against(results, methods, ks)
     every = _matched(results)
-    asked = pick(ks, (results.parts[ours].options["k"] for ours, _ in every), "pair at k")
-    shown = [pair for pair in every if not ks or results.parts[pair[0]].options["k"] in asked]
+    asked = pick(ks, (results.names[ours].options["k"] for ours, _ in every), "pair at k")
+    shown = [pair for pair in every if not ks or results.names[pair[0]].options["k"] in asked]
     rows: list[list[Value]] = []
     for test in _tests(results, every, shown):
-        mine, other = (results.parts[method] for method in test.pair)
+        mine, other = (results.names[method] for method in test.pair)
         said = [
             mine.options["k"],
             mine.options["c_min"],
             other.options["m"],
-            "yes" if mine.unit else "no",
+            "yes" if results.is_unit(mine) else "no",
         ]
         rows.append([test.encoder, *said, *_sizes_and_means(results, test), *test.values()])
     head = columns(
@@ -117,7 +118,7 @@ def controls(results: Results, methods: Sequence[str] = ()) -> Table:
 
 
 def _against(results: Results, methods: Sequence[str], ks: Sequence[str]) -> Table:
-    there = (method for method in results.parts if _everywhere(results, results.parts[method]))
+    there = (method for method in results.names if _everywhere(results, results.names[method]))
     first, *others = pick(methods, there, "results of")
     if not others or ks:
         raise BadInput(
@@ -149,40 +150,39 @@ def _matched(results: Results) -> list[Pair]:
     """AdaMerge and PtM with the same k and words, at the paper's floors and budgets, measured by every encoder."""
     found = []
     for method, mine in results.methods(results.encoders[0]):
-        if mine.control or mine.name != "adamerge" or mine.options.get("c_min") not in FLOORS:
+        if mine.control or mine.method != "adamerge" or mine.options.get("c_min") not in FLOORS:
             continue
         for m in BUDGETS:
-            theirs = _everywhere(results, replace(mine, name="ptm").but(c_min=None, m=m))
+            theirs = _everywhere(results, replace(mine, method="ptm").but(c_min=None, m=m))
             if mine.number("k") is not None and theirs and _everywhere(results, mine):
                 found.append((method, theirs))
-    return sorted(found, key=lambda pair: _order(results.parts[pair[0]], pair[1]))
+    return sorted(found, key=lambda pair: _order(results, pair))
 
 
-def _order(mine: Parts, theirs: str) -> tuple[bool, float, str, str]:
-    return mine.unit, mine.number("k") or 0.0, mine.options["c_min"], theirs
+def _order(results: Results, pair: Pair) -> tuple[bool, float, str, str]:
+    mine = results.names[pair[0]]
+    return results.is_unit(mine), mine.number("k") or 0.0, mine.options["c_min"], pair[1]
 
 
 def _controlled(results: Results) -> list[str]:
     """Methods with a control of their size or, as their floor without the gap, nearly so."""
     found = set()
-    for parts in results.parts.values():
-        if parts.control in SAME_SIZE or parts.options.get("cut") == "floor":
-            found.add(
-                _everywhere(
-                    results, replace(parts, control="") if parts.control else parts.but(cut=None)
-                )
-            )
+    for name in results.names.values():
+        if name.control in SAME_SIZE:
+            found.add(_everywhere(results, replace(name, control="")))
+        elif name.options.get("cut") == "floor":
+            found.add(_everywhere(results, name.but(cut=None)))
     return sorted(method for method in found if method)
 
 
 def _controls_of(results: Results, method: str) -> list[str]:
     """Controls of the same size, its own floor without the gap, and those that belong to no method."""
-    parts = results.parts[method]
-    same = [replace(parts, control=control) for control in SAME_SIZE]
-    if not _everywhere(results, same[0]):
-        same[0] = same[0].but(unit=None)  # nothing to pool: unit is the same
-    floor = [] if "cut" in parts.options else [parts.but(cut="floor")]
-    found = [_everywhere(results, one) for one in [*same, *floor, *map(take_apart, OF_ALL)]]
+    name = results.names[method]
+    same = [replace(name, control=control) for control in SAME_SIZE]
+    if not _everywhere(results, same[0]):  # nothing to pool: unit length or not is the same
+        same[0] = results.with_unit(same[0], not results.is_unit(name))
+    floor = [] if "cut" in name.options else [name.but(cut="floor")]
+    found = [_everywhere(results, one) for one in [*same, *floor, *map(Name, OF_ALL)]]
     return [control for control in found if control]
 
 
@@ -207,9 +207,9 @@ def _sizes_and_means(results: Results, test: Test) -> list[Value]:
     return [test.queries, *sizes, *means]
 
 
-def _everywhere(results: Results, parts: Parts) -> str | None:
-    """The method or control of these parts, if every encoder has it."""
-    found = {results.find(encoder, parts) for encoder in results.encoders}
+def _everywhere(results: Results, name: Name) -> str | None:
+    """The method or control of a name, if every encoder has it."""
+    found = {results.find(encoder, name) for encoder in results.encoders}
     return None if None in found else found.pop()
 
 

@@ -6,8 +6,9 @@ from statistics import fmean
 
 import numpy as np
 
+from adamerge.compress.names import Name
 from adamerge.evaluate.frontier import frontier, series
-from adamerge.evaluate.points import Parts, Results, pick
+from adamerge.evaluate.points import Results, pick
 from adamerge.evaluate.significance import controls, significance
 from adamerge.evaluate.table import Table, Value, columns, table
 
@@ -21,11 +22,8 @@ def ablation(results: Results, compression: float = COMPRESSION, c_min: str = ""
 
     A fixed cut is PtM with the m whose compression is nearest; merge-total() is PtM at AdaMerge's own total.
     """
-    floors = [
-        parts.options.get("c_min", "")
-        for parts in results.parts.values()
-        if parts.name == "adamerge"
-    ]
+    ours = [name for name in results.names.values() if name.method == "adamerge"]
+    floors = [name.options.get("c_min", "") for name in ours]
     (c_min,) = pick([c_min], floors, "adamerge at c_min") if c_min else (FLOOR,)
     rows: list[list[Value]] = []
     for encoder in results.encoders:
@@ -49,7 +47,7 @@ def ablation(results: Results, compression: float = COMPRESSION, c_min: str = ""
 
 
 def theta(results: Results, methods: Sequence[str] = ()) -> Table:
-    """Where pages are cut, beside the same on structureless pages: medians and spread per dataset and over all."""
+    """Where pages are cut, beside the same on structureless pages: median and spread per dataset, and over all."""
     rows: list[list[Value]] = []
     for encoder in results.encoders:
         there = controlled_by_gaussian(results, encoder)
@@ -90,19 +88,20 @@ def unit(results: Results) -> Table:
     rows: list[list[Value]] = []
     for encoder in results.encoders:
         gains: dict[str, list[float]] = {}
-        for method, parts in results.methods(encoder):
-            plain = results.find(encoder, parts.but(unit=None))
-            if not parts.control and parts.unit and plain:
-                gains.setdefault(parts.name, []).append(
-                    results.mean(encoder, method) - results.mean(encoder, plain)
-                )
+        for method, name in results.methods(encoder):
+            if name.control or not results.is_unit(name):
+                continue
+            plain = results.find(encoder, results.with_unit(name, False))
+            if plain:
+                gain = results.mean(encoder, method) - results.mean(encoder, plain)
+                gains.setdefault(name.method, []).append(gain)
         rows += [
-            [encoder, name, len(some), fmean(some), min(some), max(some)]
-            for name, some in sorted(gains.items())
+            [encoder, kind, len(some), fmean(some), min(some), max(some)]
+            for kind, some in sorted(gains.items())
         ]
     head = columns(
         "encoder",
-        "method",
+        "methods",
         ("pairs", "d"),
         ("mean gain", "+.4f"),
         ("least", "+.4f"),
@@ -110,7 +109,7 @@ def unit(results: Results) -> Table:
     )
     return table(
         "What unit length is worth",
-        f"Gains of {results.measure}, averaged over datasets.",
+        f"Gains of {results.measure}, averaged over datasets, of all pairs of such methods that differ in unit alone.",
         head,
         rows,
     )
@@ -120,15 +119,15 @@ def sequence(results: Results) -> Table:
     """The three readings of the merge-cosine sequence, side by side."""
     rows: list[list[Value]] = []
     for encoder in results.encoders:
-        for method, parts in results.methods(encoder):
-            readings = _readings(results, encoder, parts)
-            first = "running-min" if parts.name in OURS else "default"
-            for name, variant in [(first, method), *readings] if readings else ():
+        for method, name in results.methods(encoder):
+            readings = _readings(results, encoder, name)
+            first = "running-min" if name.method in OURS else "default"
+            for reading, variant in [(first, method), *readings] if readings else ():
                 rows.append(
                     [
                         encoder,
                         method,
-                        name,
+                        reading,
                         *results.point(encoder, variant),
                         _median(results, encoder, variant),
                     ]
@@ -163,12 +162,9 @@ TABLES: dict[str, Callable[[Results], Table]] = {
 
 def controlled_by_gaussian(results: Results, encoder: str) -> list[str]:
     """Methods whose cuts were also made on structureless pages."""
-    drawn = [
-        results.parts[m]
-        for e, m in results.cells
-        if e == encoder and results.parts[m].control == "gaussian"
-    ]
-    found = (results.find(encoder, replace(parts, control="")) for parts in drawn)
+    names = [results.names[method] for one, method in results.cells if one == encoder]
+    drawn = [name for name in names if name.control == "gaussian"]
+    found = (results.find(encoder, replace(name, control="")) for name in drawn)
     return sorted(method for method in found if method)
 
 
@@ -181,26 +177,26 @@ def thetas(results: Results, encoder: str, method: str) -> dict[str, list[float]
 
 def _adaptive(results: Results, encoder: str, c_min: str, unit: bool) -> list[str]:
     """AdaMerge over k, where its twin with a plain mean is there too."""
-    every = [
-        (m, p)
-        for m, p in results.methods(encoder)
-        if not p.control and p.name == "adamerge" and p.unit == unit
-    ]
-    floored = [
-        (m, p) for m, p in every if p.options["c_min"] == c_min and not p.but(unit=None).words()
-    ]
-    return [m for m, p in floored if results.find(encoder, replace(p, name="adamerge-mean"))]
+    found = []
+    for method, name in results.methods(encoder):
+        plain = results.with_unit(name, False)
+        is_ours = not name.control and name.method == "adamerge"
+        if is_ours and name.options["c_min"] == c_min and not plain.words():
+            twin = results.find(encoder, replace(name, method="adamerge-mean"))
+            if twin and results.is_unit(name) == unit:
+                found.append(method)
+    return found
 
 
 def _two_by_two(results: Results, encoder: str, full: str) -> Iterator[list[Value]]:
-    parts = results.parts[full]
-    mean = results.find(encoder, replace(parts, name="adamerge-mean")) or ""
+    name = results.names[full]
+    mean = results.find(encoder, replace(name, method="adamerge-mean")) or ""
     size = results.compression(encoder, full) or 0.0
     fixed = [
         _nearest(results, encoder, _fixed(results, encoder, *pair), size)
         for pair in (("ptm", mean), ("ptm-attn", full))
     ]
-    said = "yes" if parts.unit else "no"
+    said = "yes" if results.is_unit(name) else "no"
     named = zip(
         ("fixed", "fixed", "cliff", "cliff"),
         ("mean", "attention") * 2,
@@ -215,11 +211,11 @@ def _two_by_two(results: Results, encoder: str, full: str) -> Iterator[list[Valu
             yield [encoder, said, cut, centroid, method, there, value, value - first]
 
 
-def _fixed(results: Results, encoder: str, name: str, like: str) -> list[str]:
+def _fixed(results: Results, encoder: str, ptm: str, like: str) -> list[str]:
     """PtM at the same k and words, over m, and at the total of `like` itself."""
-    wanted = results.parts[like]
-    key = replace(wanted, name=name).but(c_min=None).key
-    found = [m for m, parts in results.methods(encoder) if parts.but(m=None).key == key]
+    wanted = results.names[like]
+    without_m = replace(wanted, method=ptm).but(c_min=None)
+    found = [method for method, name in results.methods(encoder) if name.but(m=None) == without_m]
     total = results.find(encoder, replace(wanted, control="merge-total"))
     return [*found, total] if total else found
 
@@ -247,6 +243,8 @@ def _cuts(results: Results, encoder: str, method: str) -> Iterator[list[Value]]:
             *_spread([other.theta]),
             other.compression,
         ]
+    if len(real) == 1:
+        return
     pages = sum(cell.pages for cell in real)
     ends = [
         [*_spread([c.theta for c in some]), fmean(c.compression for c in some)]
@@ -281,17 +279,16 @@ def _costs(results: Results, encoder: str, method: str) -> list[Value]:
     return [*sizes, small, ms, results.mean(encoder, method)]
 
 
-def _readings(results: Results, encoder: str, parts: Parts) -> list[tuple[str, str]]:
-    """The other readings of a method that were run: name, method."""
-    others = [
-        (p.options["sequence"], m) for m, p in results.methods(encoder) if "sequence" in p.options
-    ]
-    found = [
-        (name, method)
-        for name, method in others
-        if results.parts[method].but(sequence=None).key == parts.key
-    ]
-    return [] if parts.control else sorted(found)
+def _readings(results: Results, encoder: str, name: Name) -> list[tuple[str, str]]:
+    """The other readings of a method that were run: sequence, method."""
+    if name.control:
+        return []
+    found = []
+    for method, other in results.methods(encoder):
+        reading = other.options.get("sequence")
+        if reading and other.but(sequence=None) == name:
+            found.append((reading, method))
+    return sorted(found)
 
 
 def _median(results: Results, encoder: str, method: str) -> float | None:

@@ -9,11 +9,12 @@ from typing import Any
 from adamerge import files
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.compress import Method
+from adamerge.compress.merge import pooling_weights, rule_of, weigh
 from adamerge.compress.names import as_method
 from adamerge.errors import BadInput
 from adamerge.inspector import colours, curve, data, layout, picture, reasons, render
 from adamerge.inspector.queries import Found, Query, as_queries, find
-from adamerge.inspector.steps import Step, over_k, rule, weighed
+from adamerge.inspector.steps import Step, over_k, rule
 from adamerge.types import Compressed, MultiVector, Word
 
 __all__ = ["Inspection", "Query", "inspect"]
@@ -104,7 +105,7 @@ class Inspection:
             "words": layout.texts(self.boxes, self.words),
             "attention": "" if page.attention is None else data.packed(page.attention, "f4"),
             "heat": data.heat_top(page.attention),
-            "weighted": data.pools_by_attention(step.method, page),
+            "weighted": pooling_weights(page, rule_of(step.method)) is not None,
             "rule": rule(step),
             "floors": data.of_floors(step.method),
         }
@@ -126,7 +127,7 @@ def inspect(
             f"inspect wants a MultiVector, got {type(page).__name__}: MultiVector(vectors, attention)"
         )
     chosen: Any = as_method(method)
-    page = weighed(page, chosen)
+    page = weigh(page, rule_of(chosen))
     steps = tuple(over_k(page, chosen))
     own = [str(step.method) for step in steps].index(str(chosen))
     shown, words = picture.look(image)

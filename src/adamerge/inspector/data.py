@@ -10,6 +10,7 @@ import numpy as np
 
 from adamerge.arrays import Floats
 from adamerge.compress import Method
+from adamerge.compress.merge import pooling_weights, rule_of
 from adamerge.compress.names import as_text
 from adamerge.inspector import colours, nodes
 from adamerge.inspector.queries import Found
@@ -52,19 +53,13 @@ def of_step(step: Step, page: MultiVector, near: list[set[int]]) -> dict[str, An
     data |= {"sequence": packed(step.sequence, "f8"), "groups": ""}
     data["alike"] = packed(nodes.alike(tree, page.vectors[kept])[len(tree) :], "f4")
     data["colours"] = packed(colours.of_nodes(survivors, tree.merges), "u2")
-    if getattr(step.method, "unit", False):
-        weights = (
-            page.attention[kept]
-            if pools_by_attention(step.method, page) and page.attention is not None
-            else None
-        )
-        data["lengths"] = packed(nodes.lengths(tree, page.vectors[kept], weights), "f4")
+    merge_rule = rule_of(step.method)
+    if merge_rule.unit:
+        weights = pooling_weights(page, merge_rule)
+        kept_weights = None if weights is None else weights[kept]
+        lengths = nodes.lengths(tree, page.vectors[kept], kept_weights)
+        data["lengths"] = packed(lengths, "f4")
     return data
-
-
-def pools_by_attention(method: Method, page: MultiVector) -> bool:
-    """Whether groups are means weighted by attention."""
-    return getattr(method, "pool", "mean") == "attention" and page.attention is not None
 
 
 def of_query(found: Found) -> dict[str, Any]:

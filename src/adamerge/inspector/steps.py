@@ -16,9 +16,8 @@ from adamerge.compress import (
     Random,
     SemCluster,
     cut,
-    link,
-    prune,
 )
+from adamerge.compress.merge import link_kept, rule_of, weigh
 from adamerge.types import Compressed, MultiVector, Tree
 
 KS: tuple[float | None, ...] = (None, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5)
@@ -72,15 +71,8 @@ def has_k(page: MultiVector, method: Method) -> bool:
     """Whether the page can be pruned at another k."""
     return (
         type(method) in (AdaMerge, PruneThenMerge, DocPruner)
-        and weighed(page, method).attention is not None
+        and weigh(page, rule_of(method)).attention is not None
     )
-
-
-def weighed(page: MultiVector, method: Method) -> MultiVector:
-    """The page with the importance that the method goes by: the encoder's attention, or that of `density`."""
-    if getattr(method, "importance", "attention") != "density":
-        return page
-    return replace(page, attention=prune.inverse_density(page.vectors))
 
 
 def rule(step: Step) -> str:
@@ -102,5 +94,4 @@ def _tree(page: MultiVector, small: Compressed, method: Method) -> Tree | None:
     """Ward's tree of the survivors, for the methods that cut one; a test holds that its cut gives their groups."""
     if type(method) not in MERGING:
         return None
-    linkage = method.linkage if isinstance(method, SemCluster) else "euclidean"
-    return link.ward(page.vectors[small.groups >= 0], linkage)
+    return link_kept(page, small.groups >= 0, rule_of(method))
