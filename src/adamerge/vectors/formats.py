@@ -138,13 +138,21 @@ def _rows(batches: Any, path: Path) -> Iterator[MultiVector]:
             raise BadFile(f"{path} has no column 'vectors' (its columns: {', '.join(names)})")
         for row in range(batch.num_rows):
             number += 1
-            fields = {
-                n: _cell(batch.column(n)[row])
-                for n in FIELDS
-                if n in names and batch.column(n)[row].is_valid
-            }
             id = str(batch.column("id")[row]) if "id" in names else f"{path.stem}#{number}"
-            yield _page(fields, id, path)
+            yield _page(_row(batch, row, id, path), id, path)
+
+
+def _row(batch: Any, row: int, id: str, path: Path) -> dict[str, Array]:
+    """The fields of a page that a row of a table has."""
+    fields = {}
+    for name in FIELDS:
+        if name not in batch.schema.names or not batch.column(name)[row].is_valid:
+            continue
+        try:
+            fields[name] = _cell(batch.column(name)[row])
+        except BadInput as error:
+            raise type(error)(f"{path}, page '{id}': {error}") from None
+    return fields
 
 
 def _cell(scalar: Any) -> Array:
