@@ -27,6 +27,10 @@ from typing import NamedTuple
 class AdamergeError(Exception):
     """The root of all errors that adamerge raises on purpose; str() is one line a person can act on."""
 
+    def __str__(self) -> str:
+        """The message in one printable line, whatever the file or library said that it tells of."""
+        return "".join(c if c.isprintable() else " " for c in super().__str__())
+
 
 class BadInput(AdamergeError, ValueError):
     """A page, an array or an option that makes no sense."""

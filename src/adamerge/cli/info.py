@@ -48,7 +48,10 @@ def facts(where: str | Path) -> dict[str, Any]:
         "bytes on disk": sum(f.stat().st_size for f in path.iterdir()),
         "shards": len(folder.counts),
     }
-    return facts | manifest.encoder | {f"{k} version": v for k, v in manifest.versions.items()}
+    versions = {f"{package} version": version for package, version in manifest.versions.items()}
+    for key, value in (manifest.encoder | versions).items():
+        facts.setdefault(key, value)  # an encoder may say what it likes, but not how many pages
+    return facts
 
 
 def _facts_of_pages(pages: Iterable[MultiVector]) -> dict[str, Any]:

@@ -28,7 +28,11 @@ def ward(
     vectors: Floats, unit: bool = True, condensed: bool = False
 ) -> tuple[Ints, Doubles, Doubles]:
     """Join the closest two groups until one is left: merges (n-1, 2), heights (n-1,), cosines (n-1,)."""
+    if condensed and not unit:
+        raise ValueError("condensed takes 1 - cosine of unit vectors: unit must be true")
     x = vectors.astype(np.float64)
+    if not np.isfinite(x).all() or (unit and len(x) > 1 and not x.any(axis=1).all()):
+        raise ValueError("vectors must be finite, and none all zeros where unit is true")
     if unit:
         x /= np.linalg.norm(x, axis=1, keepdims=True)
     n = len(x)

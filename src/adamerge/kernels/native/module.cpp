@@ -32,7 +32,7 @@ namespace {
 
 struct Level {
     std::string name;
-    void (*ward)(const WardJob&);
+    bool (*ward)(const WardJob&);
     void (*gram)(const float*, int, int, float*, float**);
     void (*pool)(const PoolJob&);
     RowKernels rows;
@@ -117,17 +117,20 @@ template <class T> Out<T, 2> array(std::size_t n, std::size_t d) {
 std::tuple<Out<std::int32_t, 2>, Out<double, 1>, Out<double, 1>> ward(In<float, 2> vectors, bool unit, bool condensed,
                                                                       std::optional<std::string> level) {
     const std::size_t n = vectors.shape(0), d = vectors.shape(1), steps = std::max<std::size_t>(n, 1) - 1;
+    if (condensed && !unit) throw std::invalid_argument("condensed takes 1 - cosine of unit vectors: unit must be true");
     auto merges = array<std::int32_t>(steps, 2);
     auto heights = array<double>(steps), cosines = array<double>(steps);
     const Level& chosen = level_named(level);
+    bool usable = true;
     if (steps > 0) {
         nb::gil_scoped_release unlocked;
         std::vector<std::int32_t> left(steps), right(steps);
         const Workspace memory(ward_bytes(n, d, condensed));
-        chosen.ward({vectors.data(), (int)n, (int)d, unit, condensed, left.data(), right.data(), heights.data(),
-                     cosines.data(), memory.as<unsigned char>()});
-        sort_tree((int)n, left.data(), right.data(), heights.data(), cosines.data(), merges.data());
+        usable = chosen.ward({vectors.data(), (int)n, (int)d, unit, condensed, left.data(), right.data(),
+                              heights.data(), cosines.data(), memory.as<unsigned char>()});
+        if (usable) sort_tree((int)n, left.data(), right.data(), heights.data(), cosines.data(), merges.data());
     }
+    if (!usable) throw std::invalid_argument("vectors must be finite, and none all zeros where unit is true");
     return {merges, heights, cosines};
 }
 
