@@ -224,3 +224,12 @@ def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_i
         )
         assert words in result.stderr
         file.write_bytes(kept)
+
+
+def test_what_may_work_later_has_an_exit_code_of_its_own(tmp_path):
+    with am.open_store(tmp_path / "store") as store:
+        store.begin()  # this process writes
+        result = run("index", SAMPLE, "--store", tmp_path / "store")
+    assert result.returncode == 75
+    assert "another process is writing" in result.stderr
+    assert run("info", tmp_path / "store").returncode == 1

@@ -7,8 +7,8 @@ import click
 
 from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
+from adamerge.cli.inspect import inspect
 from adamerge.cli.serve import serve
-from adamerge.inspector.verb import inspect
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from adamerge.cli.common import encoder_spec, listed, max_visual_tokens, on_device, progress
-from adamerge.encoders import EncoderSpec
+from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound
 from adamerge.pages import DPI, count_pages
 from adamerge.report import table
@@ -124,7 +124,7 @@ def _encoder_of(
     made: Mapping[str, Any], name: str | None, device: str | None, max_visual_tokens: int | None
 ) -> EncoderSpec:
     """The encoder that was asked for; what was not said is as the store's pages were made, or minilm."""
-    known = EncoderSpec.recorded(made, device) or EncoderSpec("minilm", device=device)
+    known = EncoderSpec.recorded(made, device) or EncoderSpec(DEFAULT_ENCODER, device=device)
     if (name is None or name == known.name) and max_visual_tokens is None:
         return known
     return encoder_spec(name or known.name, device, max_visual_tokens)

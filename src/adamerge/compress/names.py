@@ -6,13 +6,12 @@ Options that make an operating point are always written, the others only where t
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from adamerge.errors import BadInput, UnknownName
+from adamerge.errors import BadInput, UnknownName, did_you_mean
 from adamerge.types import Compressed, MultiVector
 
 METHODS: dict[
@@ -62,7 +61,7 @@ def parse_method(text: str) -> Method:
     name, _, rest = text.strip().partition(":")
     if name not in METHODS:
         raise UnknownName(
-            f"no method '{name}'{_guess(name, METHODS)}; choose from {', '.join(METHODS)}"
+            f"no method '{name}'{did_you_mean(name, METHODS)}; choose from {', '.join(METHODS)}"
         )
     cls, given = METHODS[name]
     known = [option.name for option in options(cls) if option.name not in given]
@@ -71,7 +70,7 @@ def parse_method(text: str) -> Method:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key not in known:
             raise UnknownName(
-                f"{name} has no option '{key}'{_guess(key, known)}; it has {', '.join(known) or 'none'}"
+                f"{name} has no option '{key}'{did_you_mean(key, known)}; it has {', '.join(known) or 'none'}"
             )
         if not equals or key in values:
             raise BadInput(f"{name}: write option '{key}' once, as {key}=VALUE")
@@ -145,8 +144,3 @@ def _number(value: Any, kind: type) -> Any:
         return number if isinstance(value, str) or number == value else math.nan
     except (TypeError, ValueError, OverflowError):
         return math.nan
-
-
-def _guess(word: str, known: Iterable[str]) -> str:
-    close = get_close_matches(word, known, n=1)
-    return f" (did you mean '{close[0]}'?)" if close else ""

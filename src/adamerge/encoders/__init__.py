@@ -4,10 +4,17 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from adamerge.arrays import Floats
-from adamerge.encoders.spec import EncoderSpec
+from adamerge.encoders.spec import DEFAULT_ENCODER, EncoderSpec, default_method
 from adamerge.types import MultiVector, Page
 
-__all__ = ["Encoder", "EncoderSpec", "as_pages", "load_encoder"]
+__all__ = [
+    "DEFAULT_ENCODER",
+    "Encoder",
+    "EncoderSpec",
+    "as_pages",
+    "default_method",
+    "load_encoder",
+]
 
 
 class Encoder(Protocol):

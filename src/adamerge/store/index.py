@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import normalize
 
 from adamerge.compress.names import Method, parse_method
-from adamerge.encoders import Encoder, EncoderSpec
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
@@ -17,10 +17,6 @@ from adamerge.store.entry import Entry, thumbnail
 from adamerge.store.metadata import columns_of
 
 PIXELS = 512  # of a thumbnail's longer side
-DEFAULTS = {  # encoder -> method, where none is asked for: docs/results.md has the reasons
-    "minilm": "adamerge:k=none,c_min=0.6,unit=true",  # no measurable loss at 64 % compression on six books
-    "": "adamerge",  # encoders of page images: as the paper
-}
 
 
 @dataclass(frozen=True)
@@ -123,10 +119,8 @@ def survey(
 class Indexing:
     """How files become entries."""
 
-    encoder: Encoder | EncoderSpec | str = (
-        "minilm"  # one that is only named is loaded when there is work for it
-    )
-    method: Method | str | None = None  # that of DEFAULTS for the encoder
+    encoder: Encoder | EncoderSpec | str = DEFAULT_ENCODER  # if only named, loaded when needed
+    method: Method | str | None = None  # default_method() of the encoder
     batch_size: int = 4
     dpi: int = DPI
     pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
@@ -143,11 +137,6 @@ class Indexing:
         """The encoder, loaded."""
         spec = EncoderSpec(self.encoder) if isinstance(self.encoder, str) else self.encoder
         return spec.load() if isinstance(spec, EncoderSpec) else spec
-
-
-def default_method(encoder: str) -> str:
-    """The name of the method that pages of an encoder are stored by where none is asked for."""
-    return DEFAULTS.get(encoder, DEFAULTS[""])
 
 
 def index_files(
