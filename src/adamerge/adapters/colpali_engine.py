@@ -35,9 +35,10 @@ class AdaMergePooler(BaseTokenPooler):  # type: ignore[misc]
     ) -> tuple[list[Tensor], list[dict[int, tuple[Tensor]]]]:
         weights: Any = attention or [None] * len(embeddings)
         real = [x.any(dim=1) for x in embeddings]  # rows of zeros are padding, on either side
+        arrays: Any = zip(embeddings, weights, real, strict=True)
         pages = [
             MultiVector(x[rows], _of_rows(weight, rows), id=str(i))
-            for i, (x, weight, rows) in enumerate(zip(embeddings, weights, real, strict=True))
+            for i, (x, weight, rows) in enumerate(arrays)
         ]
 
         pooled, groups = [], []
@@ -48,7 +49,7 @@ class AdaMergePooler(BaseTokenPooler):  # type: ignore[misc]
         return pooled, groups
 
 
-def _of_rows(weight: Tensor | None, rows: Tensor) -> Tensor | None:
+def _of_rows(weight: Any, rows: Tensor) -> Any:
     """The attention of the rows that are no padding; it may come with or without those that are."""
     if weight is None or len(weight) != len(rows):
         return weight

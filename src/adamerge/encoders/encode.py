@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile
@@ -15,6 +15,16 @@ from adamerge.vectors import Writer
 T = TypeVar("T")
 
 
+class Watcher(Protocol):
+    """Is told how far encoding is, while it goes on."""
+
+    def begin(self, current: str) -> None:
+        """The file whose pages are encoded next."""
+
+    def advance(self, count: int = 1) -> None:
+        """So many more pages were encoded."""
+
+
 def encode_files(
     paths: Sequence[str | Path],
     out: str | Path,
@@ -23,6 +33,7 @@ def encode_files(
     batch_size: int = 4,
     dpi: int = DPI,
     skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
 ) -> Iterator[MultiVector]:
     """Encode files into a folder and yield every page once it is taken; pages that are there already are passed over.
 
@@ -36,7 +47,14 @@ def encode_files(
 
     about = {"batch size": batch_size, "dpi": dpi}
     return encode_pages(
-        pages, out, encoder, about=about, source=source, batch_size=batch_size, skip_bad=skip_bad
+        pages,
+        out,
+        encoder,
+        about=about,
+        source=source,
+        batch_size=batch_size,
+        skip_bad=skip_bad,
+        watcher=watcher,
     )
 
 
@@ -49,11 +67,12 @@ def encode_pages(
     source: str,
     batch_size: int = 4,
     skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
 ) -> Iterator[MultiVector]:
     """Encode pages of any kind as encode_files() does; `pages` gives those whose ids are not in a container of ids."""
     with Writer(out, encoder=encoder.about | about, source=source) as folder:
         for batch in batches(pages(frozenset(folder.ids())), batch_size):
-            encoded = encode_batch(encoder, batch, skip_bad)
+            encoded = encode_batch(encoder, batch, skip_bad, watcher)
             folder.add(*encoded)
             yield from encoded
         if not folder.done and not folder.waiting:
@@ -68,15 +87,27 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def encode_batch(
-    encoder: Encoder, batch: list[Page], skip_bad: Report | None = None
+    encoder: Encoder,
+    batch: list[Page],
+    skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
 ) -> list[MultiVector]:
     """The pages of a batch; those that cannot be encoded are reported, if somebody wants to know."""
+    if watcher and batch:
+        watcher.begin(batch[0].source or batch[0].id)
+    encoded = _encode(encoder, batch, skip_bad)
+    if watcher:
+        watcher.advance(len(encoded))
+    return encoded
+
+
+def _encode(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[MultiVector]:
     try:
         return encoder.encode_pages(batch)
     except AdamergeError as error:
         if skip_bad is None:
             raise
         if len(batch) > 1:
-            return [page for one in batch for page in encode_batch(encoder, [one], skip_bad)]
+            return [page for one in batch for page in _encode(encoder, [one], skip_bad)]
         skip_bad(error)
         return []

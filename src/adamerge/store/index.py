@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from adamerge.compress.names import Method, parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method
-from adamerge.encoders.encode import batches, encode_batch
+from adamerge.encoders.encode import Watcher, batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
@@ -124,9 +124,8 @@ class Indexing:
     batch_size: int = 4
     dpi: int = DPI
     pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
-    skip_bad: Report | None = (
-        None  # is told of pages that cannot be read; without it, the first one ends the run
-    )
+    skip_bad: Report | None = None  # is told of bad pages; without it, the first one ends the run
+    watcher: Watcher | None = None  # is told of pages when they are encoded, before they are stored
 
     @property
     def encoder_name(self) -> str:
@@ -202,7 +201,7 @@ def _entries(
     for batch in batches(pages, how.batch_size):
         readable.update(page.source for page in batch)
         by_id = {page.id: page for page in batch}
-        for vectors in encode_batch(encoder, batch, how.skip_bad):
+        for vectors in encode_batch(encoder, batch, how.skip_bad, how.watcher):
             page = by_id[vectors.id]
             file = new[page.source]
             small, picture = method(vectors), thumbnail(page, how.pixels)
