@@ -18,7 +18,10 @@ __all__ = [
 
 
 class Encoder(Protocol):
-    """Turns pages into patches, and queries into vectors to find them by; any number of threads may ask it."""
+    """Turns pages into patches, and queries into vectors to find them by; any number of threads may ask it.
+
+    An encoder of text says `reads_words = True`: pages without a text layer then come with the words that OCR reads.
+    """
 
     name: str
     revision: str

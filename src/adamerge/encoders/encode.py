@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from adamerge.encoders import Encoder
+from adamerge.encoders.words import as_read_by
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
 from adamerge.pages import DPI, Report, find_files, read_pages
@@ -73,8 +74,9 @@ def encode_pages(
     with Writer(out, encoder=encoder.about | about, source=source) as folder:
         for batch in batches(pages(frozenset(folder.ids())), batch_size):
             encoded = encode_batch(encoder, batch, skip_bad, watcher)
-            folder.add(*encoded)
-            yield from encoded
+            vectors = [vectors for _, vectors in encoded]
+            folder.add(*vectors)
+            yield from vectors
         if not folder.done and not folder.waiting:
             raise BadFile("no page could be encoded, and nothing was written")
 
@@ -91,23 +93,45 @@ def encode_batch(
     batch: list[Page],
     skip_bad: Report | None = None,
     watcher: Watcher | None = None,
-) -> list[MultiVector]:
-    """The pages of a batch; those that cannot be encoded are reported, if somebody wants to know."""
-    if watcher and batch:
+) -> list[tuple[Page, MultiVector]]:
+    """The pages of a batch as the encoder read them, with words of OCR where it needs them, and their vectors.
+
+    Pages that cannot be read or encoded end the run with an error; with `skip_bad`, that function is told.
+    """
+    if watcher:
         watcher.begin(batch[0].source or batch[0].id)
-    encoded = _encode(encoder, batch, skip_bad)
+    pages = _readable(encoder, batch, skip_bad)
+    encoded = _encoded(encoder, pages, skip_bad)
     if watcher:
         watcher.advance(len(encoded))
     return encoded
 
 
-def _encode(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[MultiVector]:
+def _readable(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[Page]:
+    """The pages that the encoder can read, with words if it reads words."""
+    pages = []
+    for page in batch:
+        try:
+            pages.append(as_read_by(encoder, page))
+        except AdamergeError as error:
+            if skip_bad is None:
+                raise
+            skip_bad(error)
+    return pages
+
+
+def _encoded(
+    encoder: Encoder, pages: list[Page], skip_bad: Report | None
+) -> list[tuple[Page, MultiVector]]:
+    """Pages and their vectors; where a batch fails, its pages are tried one by one."""
+    if not pages:
+        return []
     try:
-        return encoder.encode_pages(batch)
+        return list(zip(pages, encoder.encode_pages(pages), strict=True))
     except AdamergeError as error:
         if skip_bad is None:
             raise
-        if len(batch) > 1:
-            return [page for one in batch for page in _encode(encoder, [one], skip_bad)]
+        if len(pages) > 1:
+            return [pair for page in pages for pair in _encoded(encoder, [page], skip_bad)]
         skip_bad(error)
         return []

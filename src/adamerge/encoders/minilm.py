@@ -23,8 +23,9 @@ from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
 from adamerge.encoders.device import choose
+from adamerge.encoders.words import with_words
 from adamerge.errors import BadFile, BadInput, missing_extra
-from adamerge.types import MultiVector, Page, Word
+from adamerge.types import MultiVector, Page
 
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
@@ -34,6 +35,8 @@ BATCH = 8
 
 class MiniLM:
     """The encoder `minilm`; use load_encoder()."""
+
+    reads_words = True  # of pages without a text layer too: OCR reads them first
 
     def __init__(
         self, name: str = "minilm", *, weights: str | None = None, device: str | None = None
@@ -85,12 +88,12 @@ class MiniLM:
             return [self.tokenizer.tokenize(text) for text in texts]
 
     def _page(self, page: Page) -> MultiVector:
-        words = page.words or read_words(page)
+        words = with_words(page).words
         with self._turn:
             encoded = self.tokenizer(
                 [w.text for w in words], is_split_into_words=True, add_special_tokens=False
             )
-            if not words or not encoded["input_ids"]:
+            if not encoded["input_ids"]:
                 raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
             ((vectors, attention),) = self._read([encoded["input_ids"]])
         boxes = np.array([words[i].box for i in encoded.word_ids()], np.float32)
@@ -143,25 +146,6 @@ def find_weights(given: str | None = None) -> Path:
     if (found := sha256(file.read_bytes()).hexdigest()) != SHA256:
         raise BadFile(f"{file} is not all-MiniLM-L6-v2: its sha256 is {found}, expected {SHA256}")
     return folder
-
-
-def read_words(page: Page) -> tuple[Word, ...]:
-    """The words of a page's picture by OCR."""
-    try:
-        from adamerge.encoders import ocr
-    except ImportError:
-        raise missing_extra(
-            f"page '{page.id}' has no text layer, and reading it from its picture", "ocr"
-        ) from None
-    try:
-        return ocr.words(page.image)
-    except (
-        Exception
-    ) as error:  # it refuses some shapes, with errors of its own that may say nothing
-        size = "{} x {} pixels".format(*page.image.size)
-        raise BadInput(
-            f"page '{page.id}' has no text layer, and OCR cannot read its picture of {size}"
-        ) from error
 
 
 def _from_hub() -> Path:
