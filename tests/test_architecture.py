@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,14 @@ def test_every_error_is_drawn_in_the_tree():
         if isinstance(kind, type) and issubclass(kind, Exception):
             assert name in errors.__doc__
             assert issubclass(kind, errors.AdamergeError)
+
+
+def test_every_extra_installs_what_some_code_needs():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    source = "".join((ROOT / module).read_text() for module in MODULES)
+    of_others = {"all", "demo"}
+    named = {extra for extra in project["optional-dependencies"] if f'"{extra}"' in source}
+    assert set(project["optional-dependencies"]) - of_others == named - of_others
 
 
 def python(code):

@@ -13,6 +13,7 @@ from cli import lines, run
 from reportlab.pdfgen.canvas import Canvas
 
 import adamerge as am
+from adamerge.encoders import EncoderSpec
 
 LINES = Path(__file__).with_name("test_encode.py").read_text().splitlines()
 
@@ -143,7 +144,9 @@ def test_bad_pages_stop_a_run_or_are_passed_over(tmp_path):
 def test_encoders_are_listed_with_what_they_need():
     found = {e["encoder"]: e for e in lines(run("encoders", "--json"))}
     assert found["minilm"]["installed"]
-    assert found["colpali"]["extra"] == "colpali"
+    assert found["vidore/colqwen2.5-v0.2"]["extra"] == "colpali"
+    for name in found:  # each is a name that one can ask for
+        EncoderSpec(name).check_options()
     assert "words of the text layer" in run("encoders").stdout
 
 

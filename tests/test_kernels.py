@@ -257,7 +257,7 @@ def test_every_level_gives_the_same_tree():
 
 
 @every_level
-def test_groups_that_lie_close_together_are_told_apart(level):
+def test_groups_that_lie_did_you_meangether_are_told_apart(level):
     """The error of a float32 distance grows with the groups it is between; so must the referee's attention."""
     rng = np.random.default_rng(2)
     vectors = np.repeat(1 + 3e-4 * rng.normal(size=(3, 2)), 3, axis=0).astype(np.float32)

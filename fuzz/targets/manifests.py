@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from adamerge.cli.common import listed
-from adamerge.cli.info import facts
+from adamerge.cli.info import facts, in_words
 from adamerge.vectors import read_compressed, read_manifest
 from fuzz.mutators import mutate_bytes, mutate_value
 from fuzz.target import CORPUS, Target, Try
@@ -34,7 +33,7 @@ def session(folder: Path) -> Iterator[Try]:
         (folder / "manifest.json").write_bytes(data)
         if read_manifest(folder).method:
             list(read_compressed(folder))
-        listed(facts(folder)).encode()
+        in_words(facts(folder)).encode()
 
     yield try_input
 

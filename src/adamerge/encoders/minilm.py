@@ -18,10 +18,11 @@ from tokenizers import Tokenizer
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.bert import read_bert
+from adamerge.encoders.words import with_words
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.files import hash_of
 from adamerge.threads import cores
-from adamerge.types import MultiVector, Page, Word
+from adamerge.types import MultiVector, Page
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,6 +34,8 @@ FIRST, LAST = "[CLS]", "[SEP]"  # the tokens around every window
 
 class MiniLM:
     """The encoder `minilm`; use load_encoder(). Any number of threads may ask it."""
+
+    reads_words = True  # of pages without a text layer too: OCR reads them first
 
     def __init__(
         self,
@@ -101,7 +104,7 @@ class MiniLM:
             return list(pool.map(work, items))
 
     def _encode_page(self, page: Page) -> MultiVector:
-        words = page.words or read_words(page)
+        words = with_words(page).words
         texts = [word.text for word in words]
         encoded = self._tokenizer.encode(texts, is_pretokenized=True, add_special_tokens=False)
         if not encoded.ids:
@@ -142,25 +145,6 @@ def find_weights(given: str | None = None) -> Path:
     if found != SHA256:
         raise BadFile(f"{file} is not all-MiniLM-L6-v2: its sha256 is {found}, expected {SHA256}")
     return folder
-
-
-def read_words(page: Page) -> tuple[Word, ...]:
-    """The words of a page's picture by OCR."""
-    try:
-        from adamerge.encoders import ocr
-    except ImportError:
-        raise missing_extra(
-            f"page '{page.id}' has no text layer, and reading it from its picture", "ocr"
-        ) from None
-    try:
-        return ocr.words(page.image)
-    except (
-        Exception
-    ) as error:  # it refuses some shapes, with errors of its own that may say nothing
-        size = "{} x {} pixels".format(*page.image.size)
-        raise BadInput(
-            f"page '{page.id}' has no text layer, and OCR cannot read its picture of {size}"
-        ) from error
 
 
 def _from_hub() -> Path:

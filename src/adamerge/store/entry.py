@@ -11,7 +11,7 @@ import numpy as np
 
 from adamerge.arrays import Floats
 from adamerge.errors import BadFile, BadInput, Damaged, Mismatch, TooNew
-from adamerge.types import NAN, Compressed, Cut, Page, Word
+from adamerge.types import NAN, Compressed, Cut, Page, Word, shortened, shown
 
 DTYPES = ("float16", "float32", "int8")
 VERSION = 2  # of what is written; 1 had no checksums, and is still read and written
@@ -48,6 +48,13 @@ class Entry:
     def id(self) -> str:
         """The id of the page."""
         return self.page.id
+
+    def __repr__(self) -> str:
+        """The entry in words, without vectors, words and picture."""
+        labels = shortened(str(dict(self.metadata))) if self.metadata else ""
+        return shown(
+            "Entry", self.id, f"{len(self.page):,} vectors", f"{len(self.words):,} words", labels
+        )
 
 
 @dataclass(frozen=True)
