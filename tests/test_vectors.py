@@ -310,6 +310,11 @@ def test_a_missing_shard_is_refused_by_name(folder):
             Damaged,
             "with -1 pages",
         ),
+        (
+            f'{{"version": 1, "pages": {1 << 70}, "shards": {{"shard-00000.safetensors": {1 << 70}}}}}',
+            Damaged,
+            f"with {1 << 70} pages",
+        ),
     ],
 )
 def test_a_manifest_that_cannot_be_understood_is_refused(folder, text, error, words):
