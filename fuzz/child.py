@@ -1,4 +1,4 @@
-"""The process that meets the inputs: python -m fuzz.child MODULE SEED FIRST LAST FOLDER.
+"""The process that meets the inputs: python -m fuzz.child MODULE SEED FIRST LAST MEMORY FOLDER.
 
 It tells by a shared file which input it is at, so that the driver knows which one ended it, and prints a line of JSON
 for each finding that it lives to tell.
@@ -19,13 +19,12 @@ from fuzz.target import load_target
 PROGRESS = "progress"  # the shared file: the number of the input in work
 READY = struct.Struct("<q")
 BEFORE_FIRST = -1
-MEMORY = 2 << 30  # bytes more than at the start
 UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 
 
 def main() -> None:
     """Take the inputs FIRST to LAST of a target through its door."""
-    module, seed, first, last, folder = sys.argv[1:]
+    module, seed, first, last, memory, folder = sys.argv[1:]
     target = load_target(module)
     examples = target.examples()
     told: set[str] = set()
@@ -37,13 +36,18 @@ def main() -> None:
             READY.pack_into(progress, 0, number)
             finding = judge(target, try_input, target.make_input(examples, int(seed), number))
             peak = _peak()
-            if peak > most + MEMORY:
-                finding = Finding("memory", target.name, f"took {peak - most:,} bytes")
+            if peak > most + int(memory):
+                finding = too_much_memory(peak - most)
             most = max(most, peak)
             if finding and finding.signature not in told:
                 told.add(finding.signature)
                 _tell(number, finding)
         READY.pack_into(progress, 0, int(last))
+
+
+def too_much_memory(taken: int) -> Finding:
+    """The finding that an input took so many bytes."""
+    return Finding("memory", "input", f"took {taken:,} bytes")
 
 
 def _share(path: Path) -> mmap.mmap:

@@ -15,12 +15,13 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from fuzz.child import BEFORE_FIRST, MEMORY, PROGRESS, READY
+from fuzz.child import BEFORE_FIRST, PROGRESS, READY, too_much_memory
 from fuzz.judge import Finding
 from fuzz.target import Target, load_target
 
 ROOT = Path(__file__).parent.parent
 HANG = 20.0  # seconds that one input may take
+MEMORY = 2 << 30  # bytes that it may take
 LOOK = 0.05  # seconds between two looks at a child
 START = 300.0  # seconds that a child may take to begin, on a busy machine
 WITHOUT_END = 1 << 60
@@ -86,11 +87,10 @@ def _run_child(
     module: str, tally: Tally, limits: Limits, deadline: float, folder: Path
 ) -> Iterator[tuple[int, Finding]]:
     """The findings of one child from the next input on; tally.inputs grows by those that it met."""
-    last = min(limits.inputs, tally.inputs + WITHOUT_END)
-    words = [sys.executable, "-m", "fuzz.child", module, tally.seed, tally.inputs, last, folder]
+    words = [module, tally.seed, tally.inputs, limits.inputs, limits.memory, folder]
     with (folder / "findings").open("wb") as found, (folder / "errors").open("wb") as errors:
         child = subprocess.Popen(
-            [str(word) for word in words],
+            [sys.executable, "-m", "fuzz.child", *map(str, words)],
             cwd=ROOT,
             stdout=found,
             stderr=errors,
@@ -130,8 +130,9 @@ def _watch(
         used = _memory(child.pid)
         base = base or used
         if used > base + limits.memory:
-            return Finding("memory", "rss", f"took {used - base:,} bytes")
-        if now - since > limits.hang:
+            return too_much_memory(used - base)
+        is_done = at == limits.inputs  # and the session ends, which takes its time
+        if now - since > (START if is_done else limits.hang):
             return Finding("hang", "input", f"took more than {limits.hang} seconds")
         if now > deadline:
             return None
