@@ -418,6 +418,12 @@ def test_two_pages_of_one_id_are_refused(tmp_path, small_shards):
     assert am.write_vectors(tmp_path / "v", pages) == 4
 
 
+def test_an_id_that_could_not_be_read_back_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="is not Unicode text"):
+        am.write_vectors(tmp_path / "v", [random_page(4, id="a\ud800")])
+    assert not (tmp_path / "v").exists()
+
+
 def test_a_fingerprint_tells_names_ids_and_content_apart(tmp_path):
     def written(folder, *ids):
         am.write_vectors(tmp_path / folder, [random_page(4, id=id) for id in ids])
