@@ -15,14 +15,15 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from fuzz.child import BEFORE_FIRST, MEMORY, PROGRESS, READY
+from fuzz.child import BEFORE_FIRST, NUMBER, PROGRESS, too_much_memory
 from fuzz.judge import Finding
 from fuzz.target import Target, load_target
 
 ROOT = Path(__file__).parent.parent
 HANG = 20.0  # seconds that one input may take
-LOOK = 0.05  # seconds between two looks at a child
-START = 300.0  # seconds that a child may take to begin, on a busy machine
+MEMORY = 2 << 30  # bytes that it may take
+POLL = 0.05  # seconds between two looks at a child
+START_OR_END = 300.0  # seconds that a child may take to begin or to end, on a busy machine
 WITHOUT_END = 1 << 60
 
 
@@ -86,11 +87,10 @@ def _run_child(
     module: str, tally: Tally, limits: Limits, deadline: float, folder: Path
 ) -> Iterator[tuple[int, Finding]]:
     """The findings of one child from the next input on; tally.inputs grows by those that it met."""
-    last = min(limits.inputs, tally.inputs + WITHOUT_END)
-    words = [sys.executable, "-m", "fuzz.child", module, tally.seed, tally.inputs, last, folder]
+    arguments = [module, tally.seed, tally.inputs, limits.inputs, limits.memory, folder]
     with (folder / "findings").open("wb") as found, (folder / "errors").open("wb") as errors:
         child = subprocess.Popen(
-            [str(word) for word in words],
+            [sys.executable, "-m", "fuzz.child", *map(str, arguments)],
             cwd=ROOT,
             stdout=found,
             stderr=errors,
@@ -101,14 +101,14 @@ def _run_child(
         finally:
             _end(child)
     number = _number(folder / PROGRESS)
-    words_of_child = (folder / "errors").read_text(errors="replace")[-4000:]
+    child_errors = (folder / "errors").read_text(errors="replace")[-4000:]
     if number == BEFORE_FIRST:
-        raise RuntimeError(f"{tally.target.name} cannot begin: {stopped}\n{words_of_child}")
+        raise RuntimeError(f"{tally.target.name} cannot begin: {stopped}\n{child_errors}")
     for line in (folder / "findings").read_text().splitlines():
-        told = json.loads(line)
-        yield told["number"], Finding(told["kind"], told["where"], told["text"])
+        reported = json.loads(line)
+        yield reported["number"], Finding(reported["kind"], reported["where"], reported["text"])
     if stopped:
-        yield number, Finding(stopped.kind, stopped.where, f"{stopped.text}\n{words_of_child}")
+        yield number, Finding(stopped.kind, stopped.where, f"{stopped.text}\n{child_errors}")
     tally.inputs = number + 1 if stopped else number
 
 
@@ -119,19 +119,20 @@ def _watch(
     number, since = BEFORE_FIRST, time.monotonic()
     base = 0
     while child.poll() is None:
-        time.sleep(LOOK)
+        time.sleep(POLL)
         now, at = time.monotonic(), _number(progress)
         if at != number:
             number, since = at, now
         if at == BEFORE_FIRST:
-            if now - since > START:
+            if now - since > START_OR_END:
                 return Finding("hang", "start", "did not begin")
             continue
         used = _memory(child.pid)
         base = base or used
         if used > base + limits.memory:
-            return Finding("memory", "rss", f"took {used - base:,} bytes")
-        if now - since > limits.hang:
+            return too_much_memory(used - base)
+        is_done = at == limits.inputs  # and the session ends, which takes its time
+        if now - since > (START_OR_END if is_done else limits.hang):
             return Finding("hang", "input", f"took more than {limits.hang} seconds")
         if now > deadline:
             return None
@@ -157,7 +158,7 @@ def _memory(pid: int) -> int:
 
 def _number(progress: Path) -> int:
     try:
-        number: int = READY.unpack(progress.read_bytes())[0]
+        number: int = NUMBER.unpack(progress.read_bytes())[0]
     except (OSError, struct.error):  # there is no such file yet, or no number in it
         return BEFORE_FIRST
     return number

@@ -8,10 +8,8 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
 
 import adamerge as am
-from adamerge.store.qdrant import QdrantStore
 
 D = 8
 ENCODER = {"name": "test", "revision": "1", "dpi": 150}
@@ -23,6 +21,10 @@ def opened(request, tmp_path):
     if request.param == "lance":
         yield lambda **options: am.open_store(tmp_path / "store", **options)
         return
+    from qdrant_client import QdrantClient  # not every test needs a database
+
+    from adamerge.store.qdrant import QdrantStore
+
     url = os.environ.get("ADAMERGE_QDRANT_URL")
     client = QdrantClient(url=url) if url else QdrantClient(":memory:")
     name = f"test-{uuid4()}"

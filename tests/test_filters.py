@@ -65,6 +65,8 @@ def test_a_filter_becomes_sql_that_says_the_same(where, sql):
         ("year = year", "is a column of int, year is not"),
         ("TRUE", "is none of = !="),
         ("(" * 900 + "open" + ")" * 900, "nested too deeply"),
+        (" AND ".join(["open"] * 3000), "nested too deeply"),
+        ("year = year" + ".y" * 3000, "nested too deeply"),
     ],
 )
 def test_anything_else_is_refused(where, words):

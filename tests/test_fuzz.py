@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import LONG
 
 from fuzz.driver import Limits, run_target, save_findings
 from fuzz.target import load_target
@@ -17,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 def test_hostile_input_ends_in_one_line(name, tmp_path):
     target = load_target(TARGETS[name])
     inputs = len(target.examples()) + target.short_run
-    tally = run_target(TARGETS[name], seed=0, limits=Limits(inputs=inputs))
+    tally = run_target(TARGETS[name], seed=0, limits=Limits(inputs=inputs, hang=LONG))
     save_findings(tally, tmp_path)
     assert tally.inputs == inputs
     assert not tally.findings, "\n".join(path.read_text() for path in tmp_path.glob("*.txt"))
@@ -25,7 +26,7 @@ def test_hostile_input_ends_in_one_line(name, tmp_path):
 
 def test_a_campaign_notices_every_kind_of_fault_and_keeps_its_input(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    tally = run_target("faulty_target", seed=3, limits=Limits(inputs=20, hang=3, memory=128 << 20))
+    tally = run_target("faulty_target", seed=3, limits=Limits(inputs=20, hang=10, memory=128 << 20))
     save_findings(tally, tmp_path)
     assert tally.inputs == 20
     kept = {path.name.split("-")[0]: path.read_bytes() for path in tmp_path.glob("*.input")}

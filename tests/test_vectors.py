@@ -17,7 +17,7 @@ import adamerge as am
 from adamerge import files
 from adamerge.cli.info import facts
 from adamerge.errors import BadFile, BadInput, Damaged, Locked, Mismatch, TooNew
-from adamerge.vectors import Writer, open_shards, shards
+from adamerge.vectors import Writer, fingerprint, open_shards, shards
 
 
 def full_page(n, id, d=8, e=2):
@@ -310,6 +310,11 @@ def test_a_missing_shard_is_refused_by_name(folder):
             Damaged,
             "with -1 pages",
         ),
+        (
+            f'{{"version": 1, "pages": {1 << 70}, "shards": {{"shard-00000.safetensors": {1 << 70}}}}}',
+            Damaged,
+            f"with {1 << 70} pages",
+        ),
     ],
 )
 def test_a_manifest_that_cannot_be_understood_is_refused(folder, text, error, words):
@@ -411,6 +416,28 @@ def test_two_pages_of_one_id_are_refused(tmp_path, small_shards):
     with pytest.raises(BadInput, match="two pages have the id '0'"):  # which is on disk by now
         am.write_vectors(tmp_path / "v", [*pages, pages[0]])
     assert am.write_vectors(tmp_path / "v", pages) == 4
+
+
+def test_an_id_that_could_not_be_read_back_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="is not Unicode text"):
+        am.write_vectors(tmp_path / "v", [random_page(4, id="a\ud800")])
+    assert not (tmp_path / "v").exists()
+
+
+def test_a_fingerprint_tells_names_ids_and_content_apart(tmp_path):
+    def written(folder, *ids):
+        am.write_vectors(tmp_path / folder, [random_page(4, id=id) for id in ids])
+        return fingerprint(tmp_path / folder)
+
+    assert written("a", "x", "y") == written("b", "x", "y")
+    assert len({written("c", "x", "y"), written("d", "x", "z"), written("e", "y", "x")}) == 3
+    (tmp_path / "files").mkdir()
+    np.save(tmp_path / "files" / "x.npy", np.eye(3))
+    before = fingerprint(tmp_path / "files"), fingerprint(tmp_path / "files" / "x.npy")
+    (tmp_path / "files" / "x.npy").rename(tmp_path / "files" / "y.npy")
+    after = fingerprint(tmp_path / "files"), fingerprint(tmp_path / "files" / "y.npy")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
 
 
 def test_a_folder_refuses_pages_made_otherwise(folder):

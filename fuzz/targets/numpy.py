@@ -3,7 +3,7 @@
 import io
 from collections.abc import Sequence
 from random import Random
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from fuzz.mutators import mutate_bytes
 from fuzz.target import file_target
@@ -44,9 +44,10 @@ def mutate(random: Random, examples: Sequence[bytes]) -> bytes:
     if random.random() < 0.1:
         members["vectors.npy"] = members.pop(name)
     out = io.BytesIO()
-    with ZipFile(out, "w", random.choice((ZIP_STORED, ZIP_DEFLATED))) as archive:
+    packing = random.choice((ZIP_STORED, ZIP_DEFLATED))
+    with ZipFile(out, "w") as archive:
         for name, member in members.items():
-            archive.writestr(name, member)
+            archive.writestr(ZipInfo(name), member, packing)  # of no date, so always the same
     return out.getvalue()
 
 

@@ -50,7 +50,7 @@ def read(path: Path) -> Experiment:
     """The experiment of a TOML file; what it does not understand is refused."""
     try:
         raw = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadFile(f"{path} cannot be read as an experiment ({error})") from None
     if wrong := sorted(raw.keys() - KEYS):
         raise BadFile(f"{path} has '{wrong[0]}', and an experiment has {', '.join(sorted(KEYS))}")

@@ -60,15 +60,20 @@ def parse(where: str, columns: Mapping[str, str]) -> Filter | None:
     if not where.strip():
         return None
     try:
+        return _Reader(where, dict(columns) | OWN).read(_tree(where), False)
+    except RecursionError:
+        raise BadInput(f"the filter {where[:40]!r}... is nested too deeply") from None
+
+
+def _tree(where: str) -> Any:
+    try:
         trees = Dialect.get_or_raise(None).parse_into(exp.Condition, where)
         (tree,) = (tree for tree in trees if tree is not None)
     except (SqlglotError, ValueError):
         raise BadInput(
             f"the filter {where!r} is not SQL such as year >= 2020 AND language = 'en'"
         ) from None
-    except RecursionError:
-        raise BadInput(f"the filter {where[:40]!r}... is nested too deeply") from None
-    return _Reader(where, dict(columns) | OWN).read(tree, False)
+    return tree
 
 
 def to_sql(filter: Filter | None) -> str:

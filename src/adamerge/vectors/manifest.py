@@ -12,6 +12,7 @@ from adamerge.errors import Damaged, NotFound, TooNew
 VERSION = 1
 NAME = "manifest.json"
 DTYPES = ("float16", "float32")
+MOST_PAGES = 1 << 40  # of a shard: a number beyond it counts nothing
 SHARD = re.compile(r"shard-\d{5,}\.safetensors", re.ASCII)  # a name, never a path out of the folder
 
 
@@ -86,7 +87,8 @@ def _wrong_field(manifest: Manifest) -> str:
 
 def _wrong_count(manifest: Manifest) -> str:
     for name, pages in manifest.shards.items():
-        if not SHARD.fullmatch(name) or type(pages) is not int or pages < 0:
+        is_count = type(pages) is int and 0 <= pages <= MOST_PAGES
+        if not SHARD.fullmatch(name) or not is_count:
             return f"no shard is called {name!r} with {pages!r} pages"
     counted = sum(manifest.shards.values())
     if manifest.pages is not None and (

@@ -141,16 +141,18 @@ class Writer:
             raise Mismatch(
                 f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the pages before it {self._dimension}"
             )
-        id = self._id_of(page)
-        if id in self._known_ids:
-            raise BadInput(f"two pages have the id '{id}': give each page an id of its own")
-        self._known_ids.add(id)
+        self._known_ids.add(self._new_id(page))
         self._pages.append(page)
         self._bytes += page.vectors.size * np.dtype(self.manifest.dtype).itemsize
 
-    def _id_of(self, page: MultiVector | Compressed) -> str:
-        """The id of the next page: its own, or its number."""
-        return page.id or str(self.done + self.waiting)
+    def _new_id(self, page: MultiVector | Compressed) -> str:
+        """The id of the next page, its own or its number; refused if it is taken, or no text."""
+        id = page.id or str(self.done + self.waiting)
+        if id in self._known_ids:
+            raise BadInput(f"two pages have the id '{id}': give each page an id of its own")
+        if any("\ud800" <= letter <= "\udfff" for letter in id):
+            raise BadInput(f"the id {id!r} is not Unicode text: half a letter cannot be written")
+        return id
 
     @property
     def waiting(self) -> int:
@@ -274,7 +276,7 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         with safe_open(path, framework="numpy") as file:
             yield file
-    except AdamergeError:
+    except (AdamergeError, MemoryError):
         raise
     except Exception as error:  # of the library, or of metadata that is not ours
         raise Damaged(
