@@ -2,12 +2,8 @@
 
 import gzip
 import json
-import os
 import shutil
-import signal
 import subprocess
-import sys
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +13,10 @@ import manual
 import numpy as np
 import pytest
 import tiny
-from cli import run as cli
+from cli import call
+from cli import run as run_process
+from processes import ended, start_python
+from waiting import LONG, until
 
 import adamerge as am
 from adamerge.compress.names import METHODS
@@ -25,6 +24,8 @@ from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, Damaged, Mismatch
 from adamerge.evaluate import books, catalogue, controls, experiment, results
 from adamerge.evaluate.run import Folders, cells, prepare, run, run_cell
+
+pytestmark = pytest.mark.xdist_group("evaluate")  # one book is encoded, once
 
 ROOT = Path(__file__).parent.parent
 TOML = """
@@ -57,9 +58,9 @@ def here(tmp_path_factory):
     return folder
 
 
-def go(folder, *words):
+def go(folder, *words, how=call):
     where = ["--data", folder / "data", "--vectors", folder / "vectors", "-o", folder / "results"]
-    return cli("evaluate", "run", folder / "plan.toml", *where, *words)
+    return how("evaluate", "run", folder / "plan.toml", *where, *words)
 
 
 def folders(folder):
@@ -135,18 +136,34 @@ def test_cells_that_are_there_are_passed_over_and_the_others_made(here, tmp_path
     assert go(tmp_path / "copy").stdout == ""
 
 
+WAIT_AFTER_THREE_CELLS = """
+import signal
+from adamerge.cli import main
+from adamerge.evaluate import results
+write_cell, written = results.write_cell, 0
+def write_or_wait(folder, cell):
+    global written
+    if written == 3:
+        signal.pause()
+    written += 1
+    write_cell(folder, cell)
+results.write_cell = write_or_wait
+main()
+"""
+
+
 def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
     shutil.rmtree(tmp_path / "results")
-    words = ["--data", "data", "--vectors", "vectors", "-o", "results"]
-    command = [sys.executable, "-m", "adamerge", "evaluate", "run", "plan.toml", *words]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while process.poll() is None and len(list(tmp_path.glob("results/minilm/manual/*.gz"))) < 3:
-        time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    words = ["plan.toml", "--data", "data", "--vectors", "vectors", "-o", "results"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = ["-c", WAIT_AFTER_THREE_CELLS, "evaluate", "run", *words]
+    process = start_python(*command, cwd=tmp_path, **quiet)
+    with ended(process):
+        made = tmp_path / "results" / "minilm" / "manual"
+        until(lambda: len(list(made.glob("*.gz"))) == 3, "three cells", process)
+        process.kill()
+        process.wait(LONG)
     there = set(by_method(tmp_path))
     assert go(tmp_path).returncode == 0
     found, want = by_method(tmp_path), by_method(here)
@@ -179,15 +196,15 @@ def test_a_method_in_ten_lines_is_named_in_an_experiment_and_gets_its_cells(here
         "encoders = 'minilm'\ndatasets = 'manual'\nmodules = 'halves.py'\n"
         "[methods]\nname = 'halves'\nunit = [true, false]\n[controls]\nname = 'random'\nof = 'halves'\n"
     )
-    done = go(tmp_path)
+    done = go(tmp_path, how=run_process)  # a process of its own: the method stays in it
     assert done.returncode == 0, done.stderr
-    assert go(tmp_path, "--method", "halves:mode=second").returncode == 0
+    assert go(tmp_path, "--method", "halves:mode=second", how=run_process).returncode == 0
     found = by_method(tmp_path)
     assert {"halves", "halves:unit=false", "halves:mode=second", "random(halves)"} <= set(found)
     assert found["halves"].stored == found["random(halves)"].stored
     assert 0.4 < found["halves"].compression <= 0.5
     (tmp_path / "halves.py").write_text(HALVES.replace('"halves"', '"adamerge"'))
-    assert "there is a method 'adamerge' already" in go(tmp_path).stderr
+    assert "there is a method 'adamerge' already" in go(tmp_path, how=run_process).stderr
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

@@ -11,7 +11,7 @@ import byhand
 import numpy as np
 import pytest
 from byhand import row
-from cli import run as cli
+from cli import call as cli
 
 import adamerge as am
 from adamerge.compress.names import METHODS, read_name
