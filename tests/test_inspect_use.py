@@ -14,6 +14,7 @@ import adamerge as am
 from adamerge.inspector import Query, data
 from adamerge.types import Word
 
+pytestmark = pytest.mark.xdist_group("inspector")  # one browser, opened once a file
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>"
 
 
