@@ -8,6 +8,10 @@ PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 FROM_SOURCE := PYTHONPATH=src ADAMERGE_KERNELS=reference $(BIN)/python
 # a process per core, at most 4 since each may load a model; tests of one xdist_group share a process
 AT_ONCE := -n logical --maxprocesses 4 --dist loadgroup
+SECONDS ?= 600
+SEED ?= 0
+SANITIZE := build/sanitize
+KERNEL_TESTS := tests/test_kernels.py tests/test_link.py tests/test_pool.py tests/test_maxsim.py
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help
@@ -25,6 +29,14 @@ check: $(VENV)/.test  ## lint, format and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+fuzz: $(VENV)/.test  ## hostile input for every door, for SECONDS=600; findings are kept in build/fuzz (fuzz/README.md)
+	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
+
+sanitize: $(SANITIZE)/.built  ## the kernel tests with ASan and UBSan, in an environment of their own: build/sanitize
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	$(SANITIZE)/venv/bin/python -m pytest -n 0 $(KERNEL_TESTS)
 
 bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 	$(BIN)/python benchmarks/run.py
@@ -74,8 +86,15 @@ $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
+$(SANITIZE)/.built: $(SOURCES) $(wildcard src/adamerge/*/*.py)
+	test -x $(SANITIZE)/venv/bin/python || $(PYTHON) -m venv $(SANITIZE)/venv
+	$(subst $(VENV),$(SANITIZE)/venv,$(PIP)) --group build --group sanitize
+	$(subst $(VENV),$(SANITIZE)/venv,$(PIP)) --no-build-isolation --force-reinstall --no-deps . \
+		-C build-dir=$(SANITIZE)/cmake -C cmake.define.ADAMERGE_SANITIZE=ON -C cmake.build-type=RelWithDebInfo
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test check bench paper docs browser chromium screenshots clean
+.PHONY: help demo test check bench paper docs fuzz sanitize browser chromium screenshots clean

@@ -19,7 +19,8 @@ def render() -> str:
     parts.append(f"```\n{main.get_help(root)}\n```\n")
     parts += _verbs(main, root)
     parts.append(
-        "Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 130 stopped by Ctrl-C.\n"
+        "Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 75 not now (another process writes to the store,\n"
+        "or it cannot be reached: the same command may work later), 130 stopped by Ctrl-C.\n"
     )
     return "\n".join(parts)
 

@@ -101,8 +101,17 @@ def test_colpali_engine_takes_attention_and_padded_batches():
     pooled = AdaMergePooler("adamerge").pool_embeddings(PAGES, attention=attention)
     for got, page, a in zip(pooled, PAGES, attention, strict=True):
         np.testing.assert_array_equal(got.numpy(), am.compress(page, a).vectors)
-    batch = torch.nn.utils.rnn.pad_sequence(PAGES, batch_first=True, padding_side="left")
-    padded = AdaMergePooler("sem-cluster:m=4").pool_embeddings(
-        batch, padding=True, padding_side="left"
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("options", [{}, {"padding_side": "left"}, {"padding_side": "right"}])
+def test_colpali_engine_takes_batches_padded_on_either_side(side, options):
+    """As the documentation calls it, without saying where the padding is, and in every other way."""
+    batch = torch.nn.utils.rnn.pad_sequence(PAGES, batch_first=True, padding_side=side)
+    out = AdaMergePooler("sem-cluster:m=4").pool_embeddings(
+        batch, padding=True, return_dict=True, **options
     )
-    assert padded.shape == (2, 10, 16)
+    assert out.pooled_embeddings.shape == (2, 10, 16)
+    for got, page in zip(out.pooled_embeddings, PAGES, strict=True):
+        small = am.compress(page, method="sem-cluster:m=4")
+        np.testing.assert_array_equal(got[got.any(dim=1)].numpy(), small.vectors)

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
 LAYERS = [
     "errors",
     "files",
+    "threads",
     "arrays",
     "types",
     "kernels",
@@ -74,6 +76,14 @@ def test_every_error_is_drawn_in_the_tree():
             assert issubclass(kind, errors.AdamergeError)
 
 
+def test_every_extra_installs_what_some_code_needs():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    source = "".join((ROOT / module).read_text() for module in MODULES)
+    of_others = {"all", "demo"}
+    named = {extra for extra in project["optional-dependencies"] if f'"{extra}"' in source}
+    assert set(project["optional-dependencies"]) - of_others == named - of_others
+
+
 def python(code):
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY
@@ -92,7 +102,7 @@ def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
         "PIL",
         "pypdfium2",
         "fastcluster",
-        "lancedb",
+        "lance",
     }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 

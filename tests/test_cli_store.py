@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from cli import ADAMERGE, lines, run
+from cli import ADAMERGE, call, lines, run
 
 import adamerge as am
 from adamerge.store.transfer import export_shards
@@ -24,13 +24,13 @@ def place(tmp_path_factory):
     shutil.copy(SAMPLE, folder / "docs")
     with (folder / "labels.csv").open("w") as file:
         csv.writer(file).writerows([["source", "year"], ["sample.pdf", 2026]])
-    result = run(
+    result = call(
         "index", folder / "docs", "--store", folder / "store", "--metadata", folder / "labels.csv"
     )
     assert result.returncode == 0, result.stderr
-    first, *facts = result.stdout.splitlines()
-    assert first == "pages: 4 added"
-    assert any(line.split() == ["pages", "4"] for line in facts)
+    did, holds = result.stdout.splitlines()
+    assert did == "pages: 4 added"
+    assert holds.startswith(f"{folder / 'store'}: 4 pages of 1 file, ")
     return folder
 
 
@@ -47,7 +47,7 @@ def test_search_prints_pages_scores_and_words(place):
 
 def test_search_in_json_has_a_match_per_query_vector_that_sums_to_the_score(place):
     hits = lines(
-        run(
+        call(
             "search",
             place / "store",
             QUERY,
@@ -67,16 +67,16 @@ def test_search_in_json_has_a_match_per_query_vector_that_sums_to_the_score(plac
         )
         assert hit["metadata"] == {"year": 2026}
         assert all(len(box) == 4 for match in hit["matches"] for box in match["boxes"])
-    assert run("search", place / "store", QUERY, "--where", "year = 1").stdout == "nothing found\n"
+    assert call("search", place / "store", QUERY, "--where", "year = 1").stdout == "nothing found\n"
 
 
 def test_indexing_again_changes_nothing_and_says_so_for_each_page(place):
-    changes = lines(run("index", place / "docs", "--store", place / "store", "--json"))
+    changes = lines(call("index", place / "docs", "--store", place / "store", "--json"))
     assert changes == [{"page": f"sample.pdf#{i}", "did": "unchanged"} for i in range(1, 5)]
 
 
 def test_info_tells_the_store_and_its_bytes(place):
-    (facts,) = lines(run("info", place / "store", "--json"))
+    (facts,) = lines(call("info", place / "store", "--json"))
     assert (facts["pages"], facts["files"], facts["name"], facts["dtype"]) == (
         4,
         1,
@@ -88,10 +88,10 @@ def test_info_tells_the_store_and_its_bytes(place):
 
 
 def test_export_gives_back_the_vectors_as_shards_and_as_parquet(place, tmp_path):
-    assert run("export", place / "store", "-o", tmp_path / "shards").stdout.startswith(
+    assert call("export", place / "store", "-o", tmp_path / "shards").stdout.startswith(
         "4 pages written"
     )
-    assert run("export", place / "store", "-o", tmp_path / "pages.parquet").stdout.startswith(
+    assert call("export", place / "store", "-o", tmp_path / "pages.parquet").stdout.startswith(
         "4 pages written"
     )
     with am.open_store(place / "store") as store:
@@ -106,7 +106,7 @@ def test_export_gives_back_the_vectors_as_shards_and_as_parquet(place, tmp_path)
         next(stopped)
         stopped.close()
     assert {path.name for path in tmp_path.iterdir()} == {"shards", "pages.parquet"}
-    again = run("export", place / "store", "-o", tmp_path / "shards")
+    again = call("export", place / "store", "-o", tmp_path / "shards")
     assert (again.returncode, again.stderr) == (
         1,
         f"adamerge: {tmp_path / 'shards'} is there already: choose another name\n",
@@ -115,21 +115,21 @@ def test_export_gives_back_the_vectors_as_shards_and_as_parquet(place, tmp_path)
 
 def test_copy_and_delete(place, tmp_path):
     assert (
-        run("copy", place / "store", tmp_path / "8", "--dtype", "int8").stdout
+        call("copy", place / "store", tmp_path / "8", "--dtype", "int8").stdout
         == f"4 pages copied to {tmp_path / '8'}\n"
     )
-    (facts,) = lines(run("info", tmp_path / "8", "--json"))
+    (facts,) = lines(call("info", tmp_path / "8", "--json"))
     assert facts["bytes of vectors"] == facts["stored"] * (384 + 4)
     assert (
-        run("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
+        call("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
     )
-    assert run("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
-    again = run("delete", tmp_path / "8", "sample.pdf#1")
+    assert call("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
+    again = call("delete", tmp_path / "8", "sample.pdf#1")
     assert (again.returncode, again.stderr) == (
         1,
         f"adamerge: {tmp_path / '8'} holds no such page\n",
     )
-    nothing = run("search", tmp_path / "8", QUERY)
+    nothing = call("search", tmp_path / "8", QUERY)
     assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
 
 
@@ -151,7 +151,7 @@ def test_copy_and_delete(place, tmp_path):
     ],
 )
 def test_mistakes_are_told_in_one_line(words, said):
-    result = run(*words)
+    result = call(*words)
     assert result.returncode == 1
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
@@ -159,20 +159,36 @@ def test_mistakes_are_told_in_one_line(words, said):
 
 
 def test_a_mixture_is_refused_before_a_model_is_loaded(place):
-    result = run("index", place / "docs", "--store", place / "store", "--method", "identity")
+    result = call("index", place / "docs", "--store", place / "store", "--method", "identity")
     assert result.returncode == 1
     assert "not of identity: use that method, or another store" in result.stderr
 
 
 def test_what_cannot_be_indexed_is_told_and_an_empty_run_is_an_error(tmp_path):
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
-    result = run("index", tmp_path, "--store", tmp_path / "store")
+    result = call("index", tmp_path, "--store", tmp_path / "store")
     assert result.returncode == 1
     skipped, error = result.stderr.splitlines()
     assert "skipped" in skipped
     assert "broken.pdf is damaged" in skipped
     assert error == "adamerge: no page could be indexed"
     assert not (tmp_path / "store").exists()
+
+
+def test_what_was_passed_over_and_what_failed_is_said_at_the_end(place, tmp_path):
+    docs = tmp_path / "docs"
+    shutil.copytree(place / "docs", docs)
+    for name in ("a.docx", "b.DOCX", "c.docx", "notes.txt", "Makefile", ".hidden.txt"):
+        (docs / name).write_text("words")
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    result = call("index", docs, "--store", docs / "store")
+    assert result.returncode == 0, result.stderr
+    passed_over, skipped = result.stderr.splitlines()
+    assert passed_over == "adamerge: passed over: 3 .docx, 1 .txt, 1 without an ending"
+    assert skipped.startswith(f"adamerge: skipped: {docs / 'broken.pdf'} is damaged")
+    assert result.stdout.startswith("pages: 4 added; 1 skipped\n")
+    again = call("index", docs, "--store", docs / "store")  # which lies among the documents
+    assert again.stderr.splitlines()[0] == passed_over
 
 
 def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
@@ -187,17 +203,17 @@ def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
 
 def test_rows_of_a_table_that_name_no_file_are_told(place, tmp_path):
     (tmp_path / "t.csv").write_text("source,year\nsample.pdf,2026\nnosuch.pdf,1\n")
-    result = run(
+    result = call(
         "index", place / "docs", "--store", place / "store", "--metadata", tmp_path / "t.csv"
     )
     assert result.returncode == 0
     assert result.stderr == "adamerge: the table names 'nosuch.pdf', and there is no such file\n"
-    assert "metadata                year int" in result.stdout
+    assert "metadata                year int" in call("info", place / "store").stdout
 
 
 def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_is_missing(place):
     page, out = f"{place / 'store'}:sample.pdf#3", place / "page.html"
-    result = run("inspect", page, "-o", out, "--query", "where is the tree cut?")
+    result = call("inspect", page, "-o", out, "--query", "where is the tree cut?")
     assert result.returncode == 0, result.stderr
     with am.open_store(place / "store") as store:
         (entry,) = store.get(["sample.pdf#3"])
@@ -207,7 +223,7 @@ def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_i
     assert f'"patches":{len(entry.page.groups)}' in out.read_text()
     assert (
         "the store has no page 'nothing'"
-        in run("inspect", f"{place / 'store'}:nothing", "-o", out).stderr
+        in call("inspect", f"{place / 'store'}:nothing", "-o", out).stderr
     )
     file = place / "docs" / "sample.pdf"
     for change, words in [
@@ -216,7 +232,7 @@ def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_i
     ]:
         kept = file.read_bytes()
         change()
-        result = run("inspect", page, "-o", out)
+        result = call("inspect", page, "-o", out)
         assert result.returncode == 1
         assert (
             f"not the patches they were made from, and 'sample.pdf' {'has' if 'has' in words else 'is'}"
@@ -224,3 +240,12 @@ def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_i
         )
         assert words in result.stderr
         file.write_bytes(kept)
+
+
+def test_what_may_work_later_has_an_exit_code_of_its_own(tmp_path):
+    with am.open_store(tmp_path / "store") as store:
+        store.begin()  # this process writes
+        result = run("index", SAMPLE, "--store", tmp_path / "store")
+    assert result.returncode == 75
+    assert "another process is writing" in result.stderr
+    assert run("info", tmp_path / "store").returncode == 1

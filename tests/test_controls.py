@@ -43,7 +43,7 @@ def test_one_height_for_all_pages_gives_the_same_total(of, pages):
 
 
 @pytest.mark.parametrize("of", OF)
-def test_one_ratio_for_all_pages_comes_as_close_to_the_total_as_pages_allow(of, pages):
+def test_one_ratio_for_all_pages_comes_as_did_you_mean_the_total_as_pages_allow(of, pages):
     assert 0 <= sizes(of, pages).sum() - sizes(f"merge-total({of})", pages).sum() < len(pages)
 
 

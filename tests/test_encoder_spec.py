@@ -1,5 +1,6 @@
 """Which encoder is asked for: names, options, and what a store may load."""
 
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
@@ -57,6 +58,19 @@ def test_a_name_that_is_none_is_refused_before_any_hub_is_asked():
         match=r"no encoder 'minlm' \(did you mean 'minilm'\?\); give minilm, a name of the",
     ):
         load_encoder("minlm")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("colpali", "vidore/colpali-v1.3"),
+        ("colqwen2.5", "vidore/colqwen2.5-v0.2"),
+        ("MiniLM", "minilm"),
+    ],
+)
+def test_a_part_of_a_name_is_told_the_whole(name, meant):
+    with pytest.raises(UnknownName, match=re.escape(f"'{name}' (did you mean '{meant}'?)")):
+        load_encoder(name)
 
 
 def test_an_option_that_an_encoder_lacks_is_refused_before_it_is_loaded():

@@ -16,8 +16,9 @@ from light import Light, write_pdf
 from PIL import Image
 
 import adamerge as am
+from adamerge.encoders import default_method
 from adamerge.errors import BadFile, BadInput, Locked, Mismatch
-from adamerge.store.index import default_method, hash_of
+from adamerge.files import hash_of
 from adamerge.store.metadata import read_metadata
 
 METHOD = "adamerge:k=none,c_min=0.5"

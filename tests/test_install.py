@@ -9,32 +9,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PIP = ["pip", "--disable-pip-version-check", "-q"]
+pytestmark = pytest.mark.xdist_group("install")  # one environment for all of them
 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
+    """Python in an empty environment with our wheel, from the objects that `make` has compiled."""
     folder = tmp_path_factory.mktemp("install")
-    pip = ["pip", "--disable-pip-version-check", "-q"]
-    wheel = [
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "-C",
-        f"build-dir={folder}/build",
-        "-w",
-        folder,
-        ROOT,
-    ]
-    path = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    }  # ninja lies beside Python
-    subprocess.run([sys.executable, "-m", *pip, *wheel], check=True, env=path)
+    beside_python = Path(sys.executable).parent  # where ninja is
+    path = os.environ | {"PATH": f"{beside_python}:{os.environ['PATH']}"}
+    wheel = ["wheel", "--no-deps", "--no-build-isolation", "-w", folder, ROOT]
+    subprocess.run([sys.executable, "-m", *PIP, *wheel], check=True, env=path)
+    (built,) = folder.glob("*.whl")
+
     venv.create(folder / "env", with_pip=True)
     python = folder / "env" / "bin" / "python"
-    (built,) = folder.glob("*.whl")
-    subprocess.run(
-        [python, "-m", *pip, "install", "-c", ROOT / "constraints.txt", built], check=True
-    )
+    install = ["install", "-c", ROOT / "constraints.txt", built]
+    subprocess.run([python, "-m", *PIP, *install], check=True)
     return python
 
 

@@ -1,5 +1,7 @@
 """The native kernels against their slow twins, SciPy and fastcluster, on every instruction set of this machine."""
 
+from functools import partial
+
 import fastcluster
 import numpy as np
 import pytest
@@ -255,7 +257,7 @@ def test_every_level_gives_the_same_tree():
 
 
 @every_level
-def test_groups_that_lie_close_together_are_told_apart(level):
+def test_groups_that_lie_did_you_meangether_are_told_apart(level):
     """The error of a float32 distance grows with the groups it is between; so must the referee's attention."""
     rng = np.random.default_rng(2)
     vectors = np.repeat(1 + 3e-4 * rng.normal(size=(3, 2)), 3, axis=0).astype(np.float32)
@@ -287,3 +289,51 @@ def test_a_kernel_does_not_reach_beyond_its_arrays():
     for node in (-5000, 4, 900_000_000):
         with pytest.raises(ValueError, match="merge t joins nodes below"):
             _native.groups(np.array([[0, 1], [2, node]], np.int32), 2)
+
+
+@every_level
+@pytest.mark.parametrize("size", [1e-36, 1e-30, 1e-19, 1e14, 1e19, 1e30, 3e38])
+def test_ward_is_right_for_vectors_of_any_size(level, size):
+    small = np.random.default_rng(7).uniform(-1, 1, size=(90, 5)).astype(np.float32)
+    vectors = (small.astype(np.float64) * size).astype(np.float32)
+    merges, heights, cosines = _native.ward(vectors, unit=False, level=level)
+    want = linkage(vectors.astype(np.float64), "ward")
+    np.testing.assert_allclose(heights, want[:, 2], rtol=1e-9)
+    assert (np.abs(cosines) <= 1).all()
+    assert partitions(merges) == partitions(want[:, :2])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(2, 40),
+    st.integers(1, 6),
+    st.integers(0, 10**6),
+    st.sampled_from(LEVELS),
+)
+def test_ward_is_right_where_a_page_has_vectors_of_every_size(n, d, seed, level):
+    rng = np.random.default_rng(seed)
+    sizes = 10.0 ** rng.uniform(-36, 38, size=(n, 1))  # below, numbers are so coarse that they tie
+    vectors = (rng.uniform(-1, 1, size=(n, d)) * sizes).astype(np.float32)
+    merges, heights, cosines = _native.ward(vectors, unit=False, level=level)
+    assert sorted(merges.ravel().tolist()) == list(range(2 * n - 2))
+    assert (np.diff(heights) >= 0).all()
+    np.testing.assert_allclose(heights, reference.ward(vectors, unit=False)[1], rtol=1e-6)
+    assert (np.abs(cosines) <= 1).all()
+
+
+@pytest.mark.parametrize(
+    "ward", [*[partial(_native.ward, level=x) for x in LEVELS], reference.ward]
+)
+def test_ward_refuses_what_has_no_distance(ward):
+    for wrong in (np.nan, np.inf, -np.inf):
+        vectors = np.ones((20, 3), np.float32)
+        vectors[7, 1] = wrong
+        for unit_length in (False, True):
+            with pytest.raises(ValueError, match="vectors must be finite"):
+                ward(vectors, unit=unit_length)
+    zero = np.eye(20, 3, dtype=np.float32)
+    with pytest.raises(ValueError, match="none all zeros where unit is true"):
+        ward(zero)
+    assert len(ward(zero, unit=False)[1]) == 19
+    with pytest.raises(ValueError, match="unit must be true"):
+        ward(np.ones((3, 3), np.float32), unit=False, condensed=True)

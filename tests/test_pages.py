@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from adamerge import pages
 from adamerge.errors import BadFile, BadInput, NotFound
-from adamerge.pages import count_pages, read_pages
+from adamerge.pages import count_pages, other_files, read_pages
 
 
 def make_pdf(path, pages=2, size=(300, 400), **more):
@@ -90,6 +90,20 @@ def test_folders_and_globs_are_read_in_order(tmp_path):
         "a.pdf#1",
         "sub/b.pdf#1",
     ]
+
+
+def test_files_of_other_kinds_are_counted_by_their_ending(tmp_path):
+    make_pdf(tmp_path / "a.pdf", 1)
+    for name in ("b.txt", "sub/c.TXT", "sub/d.docx", ".e.txt", ".git/f.txt", "store/g.lance", "h"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("not a page")
+    assert other_files([tmp_path, tmp_path / "sub"], apart=tmp_path / "store") == {
+        ".txt": 2,
+        ".docx": 1,
+        "": 1,
+    }
+    assert other_files([tmp_path / "a.pdf"]) == {}
+    assert other_files([str(tmp_path / "*.txt")]) == {".txt": 1}
 
 
 def test_two_files_of_one_name_are_refused(tmp_path):

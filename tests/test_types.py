@@ -1,9 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import adamerge as am
+from adamerge.compress import link
 from adamerge.errors import AdamergeError, BadDtype, BadInput, BadShape
+from adamerge.types import Word
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, ">f4"])
@@ -141,3 +146,44 @@ def test_compress_wants_a_method():
         BadInput, match="a method is a name or something that takes a page, got int"
     ):
         am.compress(np.eye(3), np.ones(3), 7)
+
+
+def nouns():
+    """One of every noun, with long names and many numbers."""
+    rng = np.random.default_rng(0)
+    name = "a very long name of a folder/" * 5 + "report.pdf#3"
+    vectors = rng.normal(size=(747, 128))
+    page = am.MultiVector(vectors, rng.random(747), np.ones((11, 128)), boxes=np.ones((747, 4)))
+    page = replace(page, id=name)
+    small = am.compress(page, method="adamerge:k=-0.25,c_min=0.1,unit=true")
+    words = (Word("revenue", (0.1, 0.1, 0.2, 0.2)),) * 500
+    match = am.Match(0.812345678, 17, np.ones((40, 4), np.float32), ("revenue",) * 40)
+    hit = am.Hit(name, 8.123456789, name, 3, {"title": "long " * 50}, (match,) * 20)
+    return [
+        am.Page(name, Image.new("RGB", (1240, 1754)), words, name, 3),
+        page,
+        link.ward(page.vectors),
+        small.cut,
+        small,
+        match,
+        hit,
+        am.Found((hit,) * 10, "settled", 1024, 50_000),
+        am.Entry(small, name, 3, 12, "/root", "hash" * 16, words, b"picture" * 999, hit.metadata),
+        am.inspect(page, "adamerge:c_min=0.1"),
+    ]
+
+
+@pytest.mark.parametrize("noun", nouns(), ids=lambda noun: type(noun).__name__)
+def test_what_repr_shows_of_a_noun_fits_in_two_lines(noun):
+    shown = repr(noun)
+    assert "\n" not in shown
+    assert len(shown) <= 2 * 100
+    assert shown.startswith(type(noun).__name__ + "(")
+
+
+def test_what_repr_shows_says_what_a_person_wants_to_know():
+    page = am.MultiVector(np.eye(8)[:4], np.ones(4), grid=(2, 2), id="report.pdf#3")
+    assert repr(page) == "MultiVector('report.pdf#3', 4 patches of 8, attention, grid 2 x 2)"
+    small = am.compress(page, method="identity")
+    assert repr(small) == "Compressed('report.pdf#3', 4 patches in vectors of 4 x 8, identity)"
+    assert repr(am.Hit("report.pdf#3", 8.5)) == "Hit('report.pdf#3', score 8.500, 0 matches)"

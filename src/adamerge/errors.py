@@ -21,11 +21,17 @@ AdamergeError
 Each also is the built-in error that a caller would expect. `outcome(error)` gives its HTTP status and exit code.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import NamedTuple
 
 
 class AdamergeError(Exception):
     """The root of all errors that adamerge raises on purpose; str() is one line a person can act on."""
+
+    def __str__(self) -> str:
+        """The message in one printable line, whatever the file or library said that it tells of."""
+        return "".join(c if c.isprintable() else " " for c in super().__str__())
 
 
 class BadInput(AdamergeError, ValueError):
@@ -129,3 +135,15 @@ def outcome(error: BaseException) -> Outcome:
 def missing_extra(what: str, extra: str) -> MissingExtra:
     """The error for `what` that works only with an extra: it says what to type."""
     return MissingExtra(f"{what} needs the '{extra}' extra: pip install 'adamerge[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What to say after a name that is not known: " (did you mean 'minilm'?)", or "" where nothing is like it.
+
+    A known name is like it if it differs in few letters, or contains it in any case (three letters at least).
+    """
+    names = list(known)
+    part = name.casefold()
+    containing = [one for one in names if len(part) >= 3 and part in one.casefold()]
+    like = get_close_matches(name, names, 1) or containing
+    return f" (did you mean '{like[0]}'?)" if like else ""

@@ -89,23 +89,46 @@ def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     return found
 
 
+def other_files(paths: Iterable[str | Path], apart: Path | None = None) -> Counter[str]:
+    """How many files in the folders and globs hold no pages, by their ending (".docx", or "" without one).
+
+    Hidden files are not counted, nor those below the folder `apart`: the store itself may lie among the pages.
+    """
+    others: dict[Path, str] = {}
+    for given in paths:
+        root, files = _listed(str(given))
+        for file in files:
+            hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
+            below = apart is not None and apart.absolute() in file.absolute().parents
+            suffix = file.suffix.lower()
+            if not hidden and not below and suffix not in SUFFIXES and file.is_file():
+                others[file.absolute()] = suffix
+    return Counter(others.values())
+
+
 def _find(given: str) -> list[tuple[Path, str]]:
+    """The files of one path that hold pages, and what to call each."""
     path = Path(given)
-    if path.is_dir():
-        root, files = path, sorted(path.rglob("*"))
-    elif path.exists():
-        if path.suffix.lower() not in SUFFIXES:
-            raise BadFile(f"{path} is none of {', '.join(sorted(SUFFIXES))}")
-        root, files = path.parent, [path]
-    elif has_magic(given):
-        fixed = takewhile(lambda part: not has_magic(part), path.parts)
-        root, files = Path(*fixed), sorted(map(Path, glob(given, recursive=True)))
-    else:
-        raise NotFound(f"{path} does not exist")
+    if path.is_file() and path.suffix.lower() not in SUFFIXES:
+        raise BadFile(f"{path} is none of {', '.join(sorted(SUFFIXES))}")
+    root, files = _listed(given)
     pages = [file for file in files if file.suffix.lower() in SUFFIXES and file.is_file()]
     if not pages:
         raise BadFile(f"{path} holds no pages: no file of {', '.join(sorted(SUFFIXES))}")
     return [(file, file.relative_to(root).as_posix()) for file in pages]
+
+
+def _listed(given: str) -> tuple[Path, list[Path]]:
+    """All that lies below a path or matches a glob, in order, and the folder that names are counted from."""
+    path = Path(given)
+    if path.is_dir():
+        return path, sorted(path.rglob("*"))
+    if path.exists():
+        return path.parent, [path]
+    if has_magic(given):
+        fixed = takewhile(lambda part: not has_magic(part), path.parts)
+        return Path(*fixed), sorted(map(Path, glob(given, recursive=True)))
+    raise NotFound(f"{path} does not exist")
 
 
 def count_pages(paths: Iterable[str | Path]) -> int:

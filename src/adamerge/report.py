@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adamerge.types import NAN
+from adamerge.vectors.columns import Columns, rows_per_page, value_per_page
 from adamerge.vectors.shards import Shards, read_shard
 
 
@@ -63,27 +64,30 @@ HEAD = [
 def rows(folder: Shards) -> Iterator[Row]:
     """A row per compressed page of a folder; the vectors themselves are not read."""
     width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
+    needed = {"offsets", "patch_offsets", "extra_offsets", "theta", "gap"}
     for name in folder.counts:
-        path = folder.path / name
-        arrays, ids = read_shard(
-            path, only={"offsets", "patch_offsets", "extra_offsets", "theta", "gap"}
-        )
-        stored, patches = np.diff(arrays["offsets"]), np.diff(arrays["patch_offsets"])
-        extra = (
-            np.diff(arrays["extra_offsets"]) if "extra_offsets" in arrays else np.zeros_like(stored)
-        )
-        columns = (
-            patches,
-            stored,
-            extra,
-            arrays["theta"],
-            arrays["gap"],
-            (patches + extra) * width,
-            (stored + extra) * width,
-        )
-        yield from (
-            Row(*values) for values in zip(ids, *(c.tolist() for c in columns), strict=True)
-        )
+        arrays, ids = read_shard(folder.path / name, only=needed)
+        yield from _rows_of_shard(arrays, ids, str(folder.path / name), width)
+
+
+def _rows_of_shard(arrays: Columns, ids: list[str], where: str, width: int) -> Iterator[Row]:
+    pages = len(ids)
+    stored = rows_per_page(arrays, "offsets", pages, where)
+    patches = rows_per_page(arrays, "patch_offsets", pages, where)
+    extra = np.zeros_like(stored)
+    if "extra_offsets" in arrays:
+        extra = rows_per_page(arrays, "extra_offsets", pages, where)
+    columns = (
+        patches,
+        stored,
+        extra,
+        value_per_page(arrays, "theta", pages, where),
+        value_per_page(arrays, "gap", pages, where),
+        (patches + extra) * width,
+        (stored + extra) * width,
+    )
+    for values in zip(ids, *(column.tolist() for column in columns), strict=True):
+        yield Row(*values)
 
 
 def total(rows: Sequence[Row]) -> Row:

@@ -12,13 +12,14 @@ from adamerge.arrays import ArrayLike, Doubles, Floats, Ints
 from adamerge.errors import BadShape
 
 NAN = float("nan")
+SHOWN = 60  # letters of an id, or of metadata, in what repr() shows: two lines hold all of it
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom in parts of the page
 
 
 class Word(NamedTuple):
-    """A word of a page's text layer and where it stands."""
+    """A word of a page, of its text layer or read from its picture, and where it stands."""
 
     text: str
     box: Box
@@ -33,6 +34,12 @@ class Page:
     words: tuple[Word, ...] = ()
     source: str = ""
     number: int = 1
+
+    def __repr__(self) -> str:
+        """The page in words, without its picture."""
+        size = getattr(self.image, "size", None)
+        picture = "image of {} x {}".format(*size) if size else "no image"
+        return shown("Page", self.id, picture, f"{len(self.words):,} words")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +89,18 @@ class MultiVector:
         """Patches of the page, n."""
         return len(self.vectors)
 
+    def __repr__(self) -> str:
+        """What there is, without the numbers."""
+        return shown(
+            "MultiVector",
+            self.id,
+            "{:,} patches of {}".format(*self.vectors.shape),
+            "no attention" if self.attention is None else "attention",
+            "" if self.extra is None else f"{len(self.extra)} extra",
+            "" if self.grid is None else "grid {} x {}".format(*self.grid),
+            "" if self.boxes is None else "boxes",
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -99,6 +118,11 @@ class Tree:
     def __len__(self) -> int:
         """Patches of the tree, n."""
         return len(self.heights) + 1
+
+    def __repr__(self) -> str:
+        """Its size, without the numbers."""
+        top = f"up to height {self.heights[-1]:.3f}" if len(self.heights) else ""
+        return shown("Tree", "", f"{len(self):,} patches", top)
 
 
 @dataclass(frozen=True)
@@ -138,6 +162,18 @@ class Compressed:
         """Groups stored, m."""
         return len(self.vectors)
 
+    def __repr__(self) -> str:
+        """What became of the page, without the numbers."""
+        shape = " x ".join(map(str, self.vectors.shape))
+        return shown(
+            "Compressed",
+            self.id,
+            f"{len(self.groups):,} patches in vectors of {shape}",
+            "" if self.extra is None else f"{len(self.extra)} extra",
+            self.method,
+            "" if np.isnan(self.cut.theta) else f"theta {self.cut.theta:.3f}",
+        )
+
     @property
     def compression(self) -> float:
         """Share of patches that are not stored any more, 1 - m/n; `extra` does not count."""
@@ -167,6 +203,18 @@ class Match:
     boxes: Floats
     words: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """The match in words, without its boxes."""
+        words = shortened(" ".join(self.words))
+        return shown(
+            "Match",
+            "",
+            f"similarity {self.similarity:.3f}",
+            f"row {self.row}",
+            f"{len(self.boxes)} boxes",
+            repr(words) if words else "",
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Hit:
@@ -181,6 +229,13 @@ class Hit:
     number: int = 1
     metadata: Mapping[str, Any] = field(default_factory=dict)
     matches: tuple[Match, ...] = ()
+
+    def __repr__(self) -> str:
+        """The hit in words, without its matches."""
+        labels = shortened(str(dict(self.metadata))) if self.metadata else ""
+        return shown(
+            "Hit", self.id, f"score {self.score:.3f}", f"{len(self.matches)} matches", labels
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +263,27 @@ class Found:
     def __getitem__(self, rank: int) -> Hit:
         """The hit of a rank, from 0."""
         return self.hits[rank]
+
+    def __repr__(self) -> str:
+        """How much was found and how, and the best hit."""
+        best = f"best {shortened(self.hits[0].id)!r}" if self.hits else ""
+        compared = f"{self.candidates:,} of {self.pages:,} pages compared"
+        return shown("Found", "", f"{len(self)} hits", best, self.how, compared)
+
+
+def shown(name: str, id: str, *facts: str) -> str:
+    """What repr() says of an object: its class, its id and what else is not empty."""
+    named = [repr(shortened(id))] if id else []
+    told = [fact for fact in facts if fact]
+    return f"{name}({', '.join(named + told)})"
+
+
+def shortened(text: str) -> str:
+    """A text that fits in a line; its middle is left out where it is long."""
+    if len(text) <= SHOWN:
+        return text
+    half = SHOWN // 2
+    return f"{text[: half - 1]}…{text[-half:]}"
 
 
 def _attention(values: ArrayLike, n: int) -> Floats:

@@ -1,8 +1,9 @@
 """Any method as a token pooler of colpali-engine.
 
-    AdaMergePooler().pool_embeddings(model(**batch), padding=True, padding_side="left")
+    AdaMergePooler().pool_embeddings(model(**batch), padding=True)
 
-Only embeddings arrive here, prompt tokens among them, and no attention: so the default merges without pruning. Give
+Rows of zeros are padding, whichever side they are on; `padding_side=` says on which side the answer has them. Only
+embeddings arrive here, prompt tokens among them, and no attention: so the default merges without pruning. Give
 `attention=` (a list, one (n,) tensor each) to prune.
 """
 
@@ -32,13 +33,29 @@ class AdaMergePooler(BaseTokenPooler):  # type: ignore[misc]
         attention: list[Tensor] | None = None,
         **_: Any,
     ) -> tuple[list[Tensor], list[dict[int, tuple[Tensor]]]]:
-        arrays: Any = zip(embeddings, attention or (None,) * len(embeddings), strict=True)
-        pages = [MultiVector(x, a, id=str(i)) for i, (x, a) in enumerate(arrays)]
+        weights: Any = attention or [None] * len(embeddings)
+        real = [x.any(dim=1) for x in embeddings]  # rows of zeros are padding, on either side
+        arrays: Any = zip(embeddings, weights, real, strict=True)
+        pages = [
+            MultiVector(x[rows], _of_rows(weight, rows), id=str(i))
+            for i, (x, weight, rows) in enumerate(arrays)
+        ]
+
         pooled, groups = [], []
-        for x, small in zip(
-            embeddings, compress_pages(pages, self.method, num_workers or 1), strict=True
-        ):
+        small_pages = compress_pages(pages, self.method, num_workers or 1)
+        for x, rows, small in zip(embeddings, real, small_pages, strict=True):
             pooled.append(torch.as_tensor(small.vectors).to(x))
-            of = torch.as_tensor(small.groups)
-            groups.append({g: ((of == g).nonzero(as_tuple=True)[0],) for g in range(len(small))})
+            groups.append(_indices(torch.as_tensor(small.groups), rows.nonzero()[:, 0].cpu()))
         return pooled, groups
+
+
+def _of_rows(weight: Any, rows: Tensor) -> Any:
+    """The attention of the rows that are no padding; it may come with or without those that are."""
+    if weight is None or len(weight) != len(rows):
+        return weight
+    return weight[rows.to(weight.device)]
+
+
+def _indices(groups: Tensor, rows: Tensor) -> dict[int, tuple[Tensor]]:
+    """Which rows of the embedding each group holds, as colpali-engine tells it."""
+    return {g: (rows[groups == g],) for g in range(int(groups.max()) + 1)}

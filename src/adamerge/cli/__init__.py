@@ -7,14 +7,16 @@ import click
 
 from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
+from adamerge.cli.index import index
+from adamerge.cli.inspect import inspect
 from adamerge.cli.serve import serve
-from adamerge.inspector.verb import inspect
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--quiet", envvar="ADAMERGE_QUIET", is_flag=True, help="Show no progress.")
 @click.version_option(package_name="adamerge")
-def main(debug: bool) -> None:
+def main(debug: bool, quiet: bool) -> None:
     """Store visual documents in a fraction of the vectors, and find the same pages.
 
     A method is a name with options: adamerge, adamerge:k=0.25,c_min=0.8, sem-cluster:m=4 ...
@@ -29,7 +31,7 @@ for verb in (
     vectors.encoders,
     vectors.compress,
     vectors.methods,
-    store.index,
+    index,
     store.search,
     store.delete,
     store.export,

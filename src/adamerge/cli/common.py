@@ -1,17 +1,20 @@
-"""What the verbs share: errors in one line, a bar while somebody looks, facts as a list."""
+"""What the verbs share: options, errors in one line, what is said at the end."""
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from adamerge.encoders import EncoderSpec
-from adamerge.errors import AdamergeError, outcome
+from adamerge.errors import AdamergeError, NotFound, outcome
+from adamerge.store import Store, is_store, open_named
 
-T = TypeVar("T")
-
+in_store = click.argument("where", metavar="STORE")
+as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
+ANYWHERE = ("--debug", "--quiet")  # options of every verb
 on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
 max_visual_tokens = click.option(
     "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
@@ -33,10 +36,10 @@ class Verbs(click.Group):
     """Turns our errors into one line and exit code 1; a traceback comes only with --debug."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take --debug wherever it stands."""
-        return super().parse_args(
-            ctx, ["--debug"] * ("--debug" in args) + [a for a in args if a != "--debug"]
-        )
+        """Take --debug and --quiet wherever they stand."""
+        anywhere = [word for word in ANYWHERE if word in args]
+        rest = [word for word in args if word not in ANYWHERE]
+        return super().parse_args(ctx, anywhere + rest)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
@@ -55,33 +58,26 @@ class Verbs(click.Group):
             ctx.exit(130)
 
 
-def progress(pages: Iterable[T], total: int | None, done: int) -> Iterator[T]:
-    """Pages as they pass, with a bar on stderr if somebody is looking."""
-    if not sys.stderr.isatty():
-        yield from pages
+def tell_skipped(errors: Iterable[AdamergeError]) -> None:
+    """Say at the end what could not be read or encoded, a line each."""
+    for error in errors:
+        click.echo(f"adamerge: skipped: {error}", err=True)
+
+
+def tell_passed_over(others: Counter[str]) -> None:
+    """Say at the end which files hold no pages that we know: "passed over: 3 .docx, 1 .txt"."""
+    if not others:
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=total, completed=done, speed="")
-        for page in pages:
-            yield page
-            bar.update(task, advance=1, speed=f"{bar.tasks[task].speed or 0:,.0f} pages/s")
+    known = sorted((suffix, count) for suffix, count in others.items() if suffix)
+    known.sort(key=lambda ending: -ending[1])
+    counts = [f"{count:,} {suffix}" for suffix, count in known]
+    if others[""]:
+        counts.append(f"{others['']:,} without an ending")
+    click.echo(f"adamerge: passed over: {', '.join(counts)}", err=True)
 
 
-def listed(facts: dict[str, Any]) -> str:
-    """Facts, a line each."""
-    return "\n".join(f"{key:<24}{value}" for key, value in facts.items())
+def existing(where: str, **options: Any) -> Store:
+    """A store that is there; a name that is wrong must not look like a store without pages."""
+    if not is_store(where):
+        raise NotFound(f"there is no store at {where}: adamerge index makes one")
+    return open_named(where, **options)

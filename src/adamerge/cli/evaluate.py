@@ -1,12 +1,12 @@
 """The verbs of evaluation: `adamerge dataset` and `adamerge evaluate`."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from adamerge.cli.progress import Task, reporting
 from adamerge.evaluate import archive, books, catalogue, controls, experiment
 from adamerge.evaluate.books import QUERIES
 from adamerge.evaluate.results import Cell
@@ -116,32 +116,16 @@ def run_experiment(
 
 
 def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Iterator[Cell]:
-    """Cells as they are done, with a bar and the time left on stderr if somebody is looking."""
-    if not sys.stderr.isatty():
-        yield from run(plan, folders, jobs)
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        tasks = {"cells": bar.add_task("cells", total=None)}
+    """Cells as they are done; how far they are, and the encoding before them, is shown on stderr."""
+    with reporting() as report:
+        tasks: dict[str, Task] = {}
 
         def watch(what: str, done: int, total: int) -> None:
-            tasks[what] = tasks[what] if what in tasks else bar.add_task(what)
-            bar.update(
-                tasks[what], completed=done, total=total, visible=what == "cells" or done < total
-            )
+            if what not in tasks:
+                is_cells = what == "cells"
+                unit = "cells" if is_cells else "pages"
+                tasks[what] = Task(report, what, unit, total, done, is_part=not is_cells)
+            task = tasks[what]
+            task.advance(done - task.done)
 
         yield from run(plan, folders, jobs, watch)

@@ -1,27 +1,91 @@
 """The verb that says what there is."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from adamerge import report
-from adamerge.cli.common import listed
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
 from adamerge.vectors import open_shards, read_vectors
 from adamerge.vectors.manifest import NAME
+
+NAMES = {  # of facts, where the usual word is another than that of the manifest
+    "name": "encoder",
+    "revision": "revision of the encoder",
+    "options": "options of the encoder",
+    "bytes_before": "bytes before",
+    "bytes_after": "bytes after",
+}
 
 
 @click.command()
 @click.argument("path", metavar="PATH_OR_URL")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def info(path: str, as_json: bool) -> None:
-    """Say what a store, a folder or a file of vectors holds: pages, vectors, bytes, and what made them."""
+    """Say what a store, a folder or a file of vectors holds: pages, vectors, bytes, and what made them.
+
+    Numbers are rounded for reading; --json has all of their digits.
+    """
     known = facts(path)
-    click.echo(json.dumps(known) if as_json else listed(known))
+    click.echo(json.dumps(known) if as_json else in_words(known))
+
+
+def in_words(facts: Mapping[str, Any]) -> str:
+    """Facts as a person reads them, a line each; what is empty has none."""
+    lines = []
+    for key, value in facts.items():
+        if value not in ({}, [], ""):
+            lines.append(f"{NAMES.get(key, key):<24}{_value_in_words(key, value)}")
+    return "\n".join(lines)
+
+
+def summary(facts: Mapping[str, Any]) -> str:
+    """The facts that matter most, in one line: pages, vectors and bytes."""
+    parts = [_counted(facts["pages"], "page")]
+    if facts.get("files"):
+        parts[0] += f" of {_counted(facts['files'], 'file')}"
+    if "stored" in facts:
+        share = f"{facts['compression']:.1%} compression"
+        parts.append(f"{_counted(facts['stored'], 'vector')} ({share})")
+    size = facts.get("bytes in all") or facts.get("bytes on disk")
+    if size:
+        parts.append(bytes_in_words(size))
+    return ", ".join(parts)
+
+
+def bytes_in_words(count: float) -> str:
+    """A number of bytes with a unit: 812 bytes, 1.4 MB."""
+    if count < 1000:
+        return f"{count:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        count /= 1000
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+    return f"{count / 1000:,.3g} TB"
+
+
+def _value_in_words(key: str, value: Any) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
+    if not isinstance(value, int | float):
+        return str(value)
+    if key == "compression":
+        return f"{value:.1%} of the patches are not stored"
+    if "bytes" in key:
+        return bytes_in_words(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def facts(where: str | Path) -> dict[str, Any]:
@@ -48,7 +112,10 @@ def facts(where: str | Path) -> dict[str, Any]:
         "bytes on disk": sum(f.stat().st_size for f in path.iterdir()),
         "shards": len(folder.counts),
     }
-    return facts | manifest.encoder | {f"{k} version": v for k, v in manifest.versions.items()}
+    versions = {f"{package} version": version for package, version in manifest.versions.items()}
+    for key, value in (manifest.encoder | versions).items():
+        facts.setdefault(key, value)  # an encoder may say what it likes, but not how many pages
+    return facts
 
 
 def _facts_of_pages(pages: Iterable[MultiVector]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adamerge.cli.store import existing
+from adamerge.cli.common import existing
 from adamerge.errors import missing_extra
 from adamerge.server import Settings
 from adamerge.server.settings import is_loopback, uploads_of

@@ -1,159 +1,22 @@
-"""Verbs on stores: index, search, delete, export, copy."""
+"""Verbs on stores: search, delete, export, copy; index.py has the one that fills them."""
 
 import json
-import os
-import sys
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adamerge.cli.common import encoder_spec, listed, max_visual_tokens, on_device, progress
-from adamerge.encoders import EncoderSpec
-from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound
-from adamerge.pages import DPI, count_pages
+from adamerge.cli.common import as_lines, existing, in_store
+from adamerge.cli.progress import tracked
+from adamerge.errors import BadInput
 from adamerge.report import table
-from adamerge.store import Store, is_store, open_named
+from adamerge.store import open_named
 from adamerge.store.entry import DTYPES
-from adamerge.store.index import PIXELS, Indexing, index_files
-from adamerge.store.metadata import read_metadata
 from adamerge.store.transfer import copy as copy_pages
 from adamerge.store.transfer import export_parquet, export_shards
 from adamerge.types import Found, Hit
 
 WORDS = 60  # letters of matched words shown of a hit
-
-in_store = click.argument("where", metavar="STORE")
-as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
-
-
-@click.command()
-@click.argument("pages", nargs=-1, required=True)
-@click.option(
-    "--store",
-    "where",
-    required=True,
-    help="A folder, s3://bucket/folder, or http://qdrant:6333/collection.",
-)
-@click.option(
-    "--encoder", help="`adamerge encoders` lists them.  [default: the store's, or minilm]"
-)
-@click.option(
-    "--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]"
-)
-@click.option(
-    "--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]"
-)
-@click.option(
-    "--metadata",
-    type=click.Path(path_type=Path),
-    help="A .csv table: source, and a column per name.",
-)
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    default=4,
-    show_default=True,
-    help="Pages encoded at a time.",
-)
-@on_device
-@max_visual_tokens
-@click.option(
-    "--dpi",
-    type=click.IntRange(1),
-    help=f"Resolution of PDF pages.  [default: the store's, or {DPI}]",
-)
-@click.option(
-    "--thumbnail",
-    type=click.IntRange(0),
-    default=PIXELS,
-    show_default=True,
-    help="Pixels; 0 for none.",
-)
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Stop at the first page that cannot be read or has nothing to encode.",
-)
-@as_lines
-def index(
-    pages: tuple[str, ...], where: str, encoder: str | None, method: str | None, **options: Any
-) -> None:
-    """Encode, compress and store PAGES (PDF files, images, folders, globs), or bring a store up to date with them.
-
-    What has not changed since is passed over, what has is replaced, and what is gone from a folder that is given is
-    removed from the store. A run that was stopped goes on where it was when the same command is given again.
-
-    \b
-    adamerge index reports/ --store reports.store
-    adamerge index reports/ --store reports.store --metadata years.csv
-    adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
-    """  # noqa: D301 (click reads the backslash)
-    total = count_pages(pages)  # also finds what is not there before a model is loaded
-    metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
-    bad: list[AdamergeError] = []
-    with open_named(where, dtype=options["dtype"]) as store:
-        made = store.about.encoder if store.about else {}
-        how = Indexing(
-            _encoder_of(made, encoder, options["device"], options["max_visual_tokens"]),
-            method or (store.about.method if store.about else None),
-            options["batch_size"],
-            options["dpi"] or made.get("dpi") or DPI,
-            options["thumbnail"],
-            None if options["strict"] else bad.append,
-        )
-        counts: Counter[str] = Counter()
-        say = _say if options["as_json"] else None
-        for change in progress(index_files(pages, store, how, metadata), total, 0):
-            counts[change.did] += 1
-            if say and not say(json.dumps({"page": change.id, "did": change.did})):
-                say = None
-        for name in sorted(set(metadata) - set(store.sources())):
-            click.echo(f"adamerge: the table names '{name}', and there is no such file", err=True)
-    for error in bad:
-        click.echo(f"adamerge: skipped: {error}", err=True)
-    if bad and not counts:
-        raise BadFile("no page could be indexed")
-    if not options["as_json"]:
-        _print_counts(where, counts, len(bad))
-
-
-def _encoder_of(
-    made: Mapping[str, Any], name: str | None, device: str | None, max_visual_tokens: int | None
-) -> EncoderSpec:
-    """The encoder that was asked for; what was not said is as the store's pages were made, or minilm."""
-    known = EncoderSpec.recorded(made, device) or EncoderSpec("minilm", device=device)
-    if (name is None or name == known.name) and max_visual_tokens is None:
-        return known
-    return encoder_spec(name or known.name, device, max_visual_tokens)
-
-
-def _say(line: str) -> bool:
-    """Print a line at once; False once nobody reads any more, which is no reason to stop indexing."""
-    try:
-        click.echo(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return False
-    return True
-
-
-def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
-    said = [
-        f"{counts[did]:,} {did}"
-        for did in ("added", "replaced", "unchanged", "removed")
-        if counts[did]
-    ]
-    click.echo(
-        "pages: " + (", ".join(said) or "none") + (f"; {skipped:,} skipped" if skipped else "")
-    )
-    if is_store(where):
-        with open_named(where) as store:
-            if store.about is not None:
-                click.echo(listed(store.facts()))
 
 
 @click.command()
@@ -289,7 +152,7 @@ def export(where: str, out: Path, dtype: str) -> None:
             if out.suffix == ".parquet"
             else export_shards(store, out, dtype)
         )
-        count = sum(1 for _ in progress(run, len(store), 0))
+        count = sum(1 for _ in tracked(run, "exporting", len(store)))
     click.echo(f"{count:,} pages written to {out}")
 
 
@@ -304,12 +167,5 @@ def export(where: str, out: Path, dtype: str) -> None:
 def copy(source: str, target: str, dtype: str | None) -> None:
     """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
     with existing(source) as store, open_named(target, dtype=dtype) as to:
-        count = sum(1 for _ in progress(copy_pages(store, to), len(store), 0))
+        count = sum(1 for _ in tracked(copy_pages(store, to), "copying", len(store)))
     click.echo(f"{count:,} pages copied to {target}")
-
-
-def existing(where: str, **options: Any) -> Store:
-    """A store that is there; a name that is wrong must not look like a store without pages."""
-    if not is_store(where):
-        raise NotFound(f"there is no store at {where}: adamerge index makes one")
-    return open_named(where, **options)

@@ -1,20 +1,29 @@
 """Verbs on vectors: encode, compress, and what there is to choose from."""
 
 import json
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 import click
 
 from adamerge import report
-from adamerge.cli.common import encoder_spec, listed, max_visual_tokens, on_device, progress
-from adamerge.cli.info import facts
+from adamerge.cli.common import (
+    encoder_spec,
+    max_visual_tokens,
+    on_device,
+    tell_passed_over,
+    tell_skipped,
+)
+from adamerge.cli.info import facts, summary
+from adamerge.cli.progress import Task, reporting, tracked
 from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
 from adamerge.compress.stream import compress_pages
+from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import encode_files
 from adamerge.encoders.spec import COLPALI, installed
 from adamerge.errors import AdamergeError, BadInput
-from adamerge.pages import DPI, count_pages
+from adamerge.pages import DPI, count_pages, other_files
 from adamerge.vectors import Shards, Writer, fingerprint, open_shards, read_manifest, read_vectors
 from adamerge.vectors.manifest import DTYPES, NAME
 from adamerge.vectors.shards import counted
@@ -28,7 +37,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
 @click.option(
     "--encoder",
     "name",
-    default="minilm",
+    default=DEFAULT_ENCODER,
     show_default=True,
     help="A name; `adamerge encoders` lists them.",
 )
@@ -72,19 +81,27 @@ def encode(
     batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
     bad: list[AdamergeError] = []
     encoder = encoder_spec(name, **options).load()
-    run = encode_files(
-        pages,
-        out,
-        encoder,
-        batch_size=batch_size,
-        dpi=dpi,
-        skip_bad=bad.append if skip_bad else None,
-    )
-    for _ in progress(run, total, sum(counted(out).values())):
-        pass
-    click.echo(listed(facts(out)))
-    for error in bad:
-        click.echo(f"adamerge: skipped: {error}", err=True)
+    with reporting() as report:
+        task = Task(report, "encoding", "pages", total, sum(counted(out).values()))
+
+        def skip(error: AdamergeError) -> None:
+            bad.append(error)
+            task.pass_over()
+
+        run = encode_files(
+            pages,
+            out,
+            encoder,
+            batch_size=batch_size,
+            dpi=dpi,
+            skip_bad=skip if skip_bad else None,
+            watcher=task,
+        )
+        deque(run, maxlen=0)
+
+    click.echo(f"{out}: {summary(facts(out))}")
+    tell_passed_over(other_files(pages, apart=out))
+    tell_skipped(bad)
 
 
 @click.command()
@@ -181,7 +198,8 @@ def _compress(source: Path, folder: Path, method: Method, workers: int | None, d
         folder, dtype=dtype, method=str(method), encoder=encoder, source=fingerprint(source)
     ) as out:
         pages = read_vectors(source, out.done)
-        for small in progress(compress_pages(pages, method, workers), _count(source), out.done):
+        small_pages = compress_pages(pages, method, workers)
+        for small in tracked(small_pages, "compressing", _count(source), out.done):
             out.add(small)
 
 

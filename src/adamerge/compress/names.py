@@ -8,13 +8,12 @@ Options that make an operating point are always written, the others only where t
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from adamerge.errors import BadInput, UnknownName
+from adamerge.errors import BadInput, UnknownName, did_you_mean
 from adamerge.types import Compressed, MultiVector
 
 METHODS: dict[
@@ -133,14 +132,14 @@ def method_of(name: Name) -> Method:
             f"'{name}' is a control, for evaluations: write the method alone, {name.method}"
         )
     if name.method not in METHODS:
-        guess = close_to(name.method, METHODS)
+        guess = did_you_mean(name.method, METHODS)
         raise UnknownName(f"no method '{name.method}'{guess}; choose from {', '.join(METHODS)}")
     cls, given = METHODS[name.method]
     known = [option.name for option in options(cls) if option.name not in given]
     for option in name.options:
         if option not in known:
             raise UnknownName(
-                f"{name.method} has no option '{option}'{close_to(option, known)}; "
+                f"{name.method} has no option '{option}'{did_you_mean(option, known)}; "
                 f"it has {', '.join(known) or 'none'}"
             )
     return cls(**given, **name.options)
@@ -212,9 +211,3 @@ def _number(value: Any, kind: type) -> Any:
         return number if isinstance(value, str) or number == value else math.nan
     except (TypeError, ValueError, OverflowError):
         return math.nan
-
-
-def close_to(word: str, known: Iterable[str]) -> str:
-    """A question for an error: what was meant, if a known word is close."""
-    close = get_close_matches(word, known, n=1)
-    return f" (did you mean '{close[0]}'?)" if close else ""

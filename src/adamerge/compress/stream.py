@@ -3,7 +3,6 @@
 The kernels release the interpreter's lock and use no BLAS, so threads are all the parallelism there is to have.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +11,7 @@ from typing import Any
 from adamerge.arrays import ArrayLike
 from adamerge.compress.names import Method, as_method
 from adamerge.errors import AdamergeError, BadInput, PageFailed
+from adamerge.threads import cores
 from adamerge.types import Compressed, MultiVector
 
 CHUNK = 4  # pages of one task: handing a page to a thread and back costs as much as half its work
@@ -45,7 +45,7 @@ def compress_pages(
     Any iterable goes, also one without end: at most 8 pages per worker are held. An error names its page, comes
     after the pages before it, and ends the run.
     """
-    workers = workers if workers is not None else _cores()
+    workers = workers if workers is not None else cores()
     if not isinstance(workers, int) or workers < 1:
         raise BadInput(f"workers must be a whole number, at least 1, got {workers!r}")
     return _in_order(enumerate(pages), as_method(method), workers)
@@ -105,7 +105,3 @@ def _page(given: Any) -> MultiVector:
     if isinstance(given, MultiVector):
         return given
     return MultiVector(*given) if isinstance(given, tuple) else MultiVector(given)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

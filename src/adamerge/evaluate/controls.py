@@ -34,8 +34,8 @@ from adamerge.compress.merge import (
     rule_of,
     weigh,
 )
-from adamerge.compress.names import METHODS, Method, Name, close_to, method_of, read_name
-from adamerge.errors import BadInput, UnknownName
+from adamerge.compress.names import METHODS, Method, Name, method_of, read_name
+from adamerge.errors import BadInput, UnknownName, did_you_mean
 from adamerge.types import Compressed, Cut, MultiVector
 
 Compressor = Callable[[MultiVector], Compressed]
@@ -63,7 +63,7 @@ def parse(text: str) -> Method | Control:
     if name.control in ALONE:
         raise BadInput(f"'{text}': write {name.control} alone; controls are {', '.join(known)}")
     if name.control:
-        guess = close_to(name.control, known)
+        guess = did_you_mean(name.control, known)
         raise UnknownName(f"no control '{name.control}'{guess}; controls are {', '.join(known)}")
 
     if str(name) in ALONE:

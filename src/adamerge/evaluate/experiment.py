@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from adamerge.compress.names import Method, Name, as_text
-from adamerge.errors import BadFile
+from adamerge.errors import BadFile, BadInput, UnknownName
 from adamerge.evaluate import controls
 from adamerge.evaluate.controls import Control
 
@@ -54,6 +54,13 @@ def read(path: Path) -> Experiment:
         raise BadFile(f"{path} cannot be read as an experiment ({error})") from None
     if wrong := sorted(raw.keys() - KEYS):
         raise BadFile(f"{path} has '{wrong[0]}', and an experiment has {', '.join(sorted(KEYS))}")
+    try:
+        return _experiment(raw, path)
+    except (BadFile, BadInput, UnknownName) as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+def _experiment(raw: Mapping[str, Any], path: Path) -> Experiment:
     for file in _texts(raw, "modules"):
         import_file(path.parent / file)
     texts = [text for grid in _list(raw.get("methods", [])) for text in expand(grid)]
@@ -64,7 +71,7 @@ def read(path: Path) -> Experiment:
         raw.get("options", {}),
     )
     if not encoders or not datasets or not texts or not isinstance(options, dict):
-        raise BadFile(f"{path} must name encoders, datasets and methods, and options as a table")
+        raise BadFile("it must name encoders, datasets and methods, and options as a table")
     return Experiment(tuple(encoders), tuple(datasets), tuple(map(controls.parse, texts)), options)
 
 

@@ -28,6 +28,7 @@ from adamerge.evaluate.results import Cell, rounded
 from adamerge.evaluate.scores import Queries, score, stack
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import open_shards
+from adamerge.vectors.shards import counted
 
 PACKAGES = ("adamerge", "numpy", "ir-measures")
 COUNTED = (
@@ -104,7 +105,7 @@ def run(
 ) -> Iterator[Cell]:
     """Run what is not there yet, and yield each cell once its file is written; `watch` hears of cells and pages."""
     library()
-    watch = watch or (lambda what, done, total: None)
+    watch = watch or _watch_nothing
     todo = cells(experiment, folders)
     done, total = count(1), sum(len(entries) for _, _, entries in todo)
     watch("cells", 0, total)
@@ -117,12 +118,19 @@ def run(
             yield cell
 
 
+def _watch_nothing(what: str, done: int, total: int) -> None:
+    pass
+
+
 def prepare(spec: EncoderSpec, dataset: Dataset, vectors: Path, watch: Watch | None = None) -> Work:
     """Encode a dataset, if nobody has yet, and hold it in memory."""
     there = encoded.places(vectors, spec.name, dataset.name)
-    for done, _ in enumerate(encoded.encode(dataset, there, spec), 1):
-        if watch:
-            watch(f"encoding {dataset.name}", done, len(dataset))
+    watch = watch or _watch_nothing
+    done = sum(counted(there.pages).values())  # by an earlier run that was stopped
+    watch(f"encoding {dataset.name}", done, len(dataset))
+    for _ in encoded.encode(dataset, there, spec):
+        done += 1
+        watch(f"encoding {dataset.name}", done, len(dataset))
     made = open_shards(there.pages).manifest.encoder
     versions = {"encoder": str(made.get("weights") or made.get("revision", ""))}
     versions |= {"options": json.dumps(spec.options)} if spec.options else {}

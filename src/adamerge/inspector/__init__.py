@@ -67,6 +67,10 @@ class Inspection:
         """Write the HTML to a file, under a temporary name until it is whole."""
         return write(Path(path), self.html)
 
+    def __repr__(self) -> str:
+        """The page and the method, without what is shown of them."""
+        return f"Inspection({self.small!r})"
+
     def _repr_html_(self) -> str:
         return render.framed(self.html)
 

@@ -4,6 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from adamerge.encoders import Encoder
+from adamerge.encoders.words import as_read_by
 from adamerge.errors import NotFound
 from adamerge.files import hash_of
 from adamerge.inspector.source import read_page
@@ -55,7 +56,9 @@ def encode_again(store: Store, entry: Entry, encoder: Encoder) -> tuple[MultiVec
     path = file_of(entry)
     about.check_encoder(encoder.about)
     page = read_page(f"{path}#{entry.number}", about.encoder.get("dpi", DPI))
-    page = Page(entry.id, page.image, page.words, entry.source, entry.number)
+    words = page.words or entry.words  # what OCR read when the page was indexed
+    page = Page(entry.id, page.image, words, entry.source, entry.number)
+    page = as_read_by(encoder, page)
     return encoder.encode_pages([page])[0], page
 
 

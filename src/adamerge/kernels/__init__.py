@@ -7,9 +7,49 @@ ADAMERGE_KERNELS=reference picks the twins, and needs nothing compiled.
 import os
 
 if os.environ.get("ADAMERGE_KERNELS") == "reference":
-    from adamerge.kernels.reference import gram, groups, maxsim, pool, ward, ward_bytes
+    from adamerge.kernels.reference import (
+        gelu,
+        gram,
+        groups,
+        layer_norm,
+        matmul_batch,
+        matmul_packed,
+        maxsim,
+        pack,
+        pool,
+        softmax,
+        ward,
+        ward_bytes,
+    )
 else:
-    from adamerge.kernels._native import gram, groups, maxsim, pool, ward, ward_bytes
+    from adamerge.kernels._native import (
+        gelu,
+        gram,
+        groups,
+        layer_norm,
+        matmul_batch,
+        matmul_packed,
+        maxsim,
+        pack,
+        pool,
+        softmax,
+        ward,
+        ward_bytes,
+    )
 from adamerge.kernels.bytes import quantise
 
-__all__ = ["gram", "groups", "maxsim", "pool", "quantise", "ward", "ward_bytes"]
+__all__ = [
+    "gelu",
+    "gram",
+    "groups",
+    "layer_norm",
+    "matmul_batch",
+    "matmul_packed",
+    "maxsim",
+    "pack",
+    "pool",
+    "quantise",
+    "softmax",
+    "ward",
+    "ward_bytes",
+]

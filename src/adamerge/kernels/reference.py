@@ -5,9 +5,12 @@ ward    join the closest two groups until one is left             O(n^3 d)
 groups  follow the first merges of a tree                         O(n^2)
 pool    the mean of each group                                    O(n d)
 maxsim  all inner products, their maxima, their sum               O(q rows d)
+matmul_packed, matmul_batch   matrix products                      O(n m k)
+softmax, gelu, layer_norm   the rows of a transformer, in place   O(rows n)
 """
 
 from itertools import pairwise
+from math import erf
 
 import numpy as np
 
@@ -25,7 +28,11 @@ def ward(
     vectors: Floats, unit: bool = True, condensed: bool = False
 ) -> tuple[Ints, Doubles, Doubles]:
     """Join the closest two groups until one is left: merges (n-1, 2), heights (n-1,), cosines (n-1,)."""
+    if condensed and not unit:
+        raise ValueError("condensed takes 1 - cosine of unit vectors: unit must be true")
     x = vectors.astype(np.float64)
+    if not np.isfinite(x).all() or (unit and len(x) > 1 and not x.any(axis=1).all()):
+        raise ValueError("vectors must be finite, and none all zeros where unit is true")
     if unit:
         x /= np.linalg.norm(x, axis=1, keepdims=True)
     n = len(x)
@@ -116,3 +123,42 @@ def maxsim(
         for page, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             out[i, page] = (x[a:b] @ y[begin:end].T).max(axis=1, initial=-np.inf).sum()
     return out
+
+
+def pack(b: Floats) -> Floats:
+    """A matrix (m, k) as panels for matmul_packed: here one panel, (1, k, m)."""
+    return np.ascontiguousarray(b.T)[None]
+
+
+def matmul_packed(a: Floats, panels: Floats, m: int) -> Floats:
+    """A bᵀ of a (n, k) and the panels of b (m, k): (n, m)."""
+    out: Floats = (a.astype(np.float64) @ panels[0]).astype(np.float32)
+    return out
+
+
+def matmul_batch(a: Floats, b: Floats) -> Floats:
+    """A bᵀ of each pair of a (batch, n, k) and b (batch, m, k): (batch, n, m)."""
+    return (a.astype(np.float64) @ b.transpose(0, 2, 1)).astype(np.float32)
+
+
+def softmax(x: Floats, scale: float) -> None:
+    """Rows become e^(scale x) / sum e^(scale x): (rows, n), in place."""
+    scaled = scale * x.astype(np.float64)
+    powers = np.exp(scaled - scaled.max(axis=1, keepdims=True, initial=-np.inf))
+    x[:] = powers / powers.sum(axis=1, keepdims=True)
+
+
+def gelu(x: Floats, bias: Floats) -> None:
+    """Rows become y (1 + erf(y / sqrt 2)) / 2, y = x + bias: (rows, n), in place."""
+    biased = x.astype(np.float64) + bias
+    x[:] = biased * (1 + np.vectorize(erf, otypes=[float])(biased / np.sqrt(2))) / 2
+
+
+def layer_norm(
+    x: Floats, residual: Floats, bias: Floats, weight: Floats, shift: Floats, epsilon: float
+) -> None:
+    """Rows become weight (y - mean y) / sqrt(var y + epsilon) + shift, y = x + bias + residual: in place."""
+    y = x.astype(np.float64) + bias + residual
+    centred = y - y.mean(axis=1, keepdims=True)
+    variance = (centred**2).mean(axis=1, keepdims=True)
+    x[:] = weight * centred / np.sqrt(variance + epsilon) + shift

@@ -1,6 +1,5 @@
 """Late interaction: every query vector takes its best match on a page, and a page's score is the sum of those."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from adamerge import arrays, kernels
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.errors import BadInput, BadShape
+from adamerge.threads import cores
 
 Places = NDArray[np.int64]
 
@@ -65,8 +65,3 @@ def checked(query: ArrayLike, d: int) -> Floats:
             f"a query is (q, {d}) with q >= 1, as its encoder gives it; got {vectors.shape}"
         )
     return vectors
-
-
-def cores() -> int:
-    """Threads that this process may run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

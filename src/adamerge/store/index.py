@@ -7,20 +7,17 @@ from typing import Any
 from unicodedata import normalize
 
 from adamerge.compress.names import Method, parse_method
-from adamerge.encoders import Encoder, EncoderSpec
-from adamerge.encoders.encode import batches, encode_batch
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method
+from adamerge.encoders.encode import Watcher, batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.store.base import BATCH, Source, Store
 from adamerge.store.entry import Entry, thumbnail
 from adamerge.store.metadata import columns_of
+from adamerge.types import Compressed, Page
 
 PIXELS = 512  # of a thumbnail's longer side
-DEFAULTS = {  # encoder -> method, where none is asked for: docs/results.md has the reasons
-    "minilm": "adamerge:k=none,c_min=0.6,unit=true",  # no measurable loss at 64 % compression on six books
-    "": "adamerge",  # encoders of page images: as the paper
-}
 
 
 @dataclass(frozen=True)
@@ -123,16 +120,13 @@ def survey(
 class Indexing:
     """How files become entries."""
 
-    encoder: Encoder | EncoderSpec | str = (
-        "minilm"  # one that is only named is loaded when there is work for it
-    )
-    method: Method | str | None = None  # that of DEFAULTS for the encoder
+    encoder: Encoder | EncoderSpec | str = DEFAULT_ENCODER  # if only named, loaded when needed
+    method: Method | str | None = None  # default_method() of the encoder
     batch_size: int = 4
     dpi: int = DPI
     pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
-    skip_bad: Report | None = (
-        None  # is told of pages that cannot be read; without it, the first one ends the run
-    )
+    skip_bad: Report | None = None  # is told of bad pages; without it, the first one ends the run
+    watcher: Watcher | None = None  # is told of pages when they are encoded, before they are stored
 
     @property
     def encoder_name(self) -> str:
@@ -143,11 +137,6 @@ class Indexing:
         """The encoder, loaded."""
         spec = EncoderSpec(self.encoder) if isinstance(self.encoder, str) else self.encoder
         return spec.load() if isinstance(spec, EncoderSpec) else spec
-
-
-def default_method(encoder: str) -> str:
-    """The name of the method that pages of an encoder are stored by where none is asked for."""
-    return DEFAULTS.get(encoder, DEFAULTS[""])
 
 
 def index_files(
@@ -163,39 +152,53 @@ def index_files(
     moment goes on when it is started again.
     """
     how = how or Indexing()
-    wanted = how.method or default_method(how.encoder_name)
-    method = parse_method(wanted) if isinstance(wanted, str) else wanted
-    if store.about is not None and str(method) != store.about.method:
-        raise Mismatch(
-            f"the store holds pages of {store.about}, not of {method}: use that method, or another store"
-        )
-    if store.about is not None:
-        store.about.check_encoder({"name": how.encoder_name, "dpi": how.dpi})
+    method = _checked_method(store, how)
     store.begin()  # a second writer hears of it now, not after hours of encoding
     files = survey(paths, store, metadata or {}, how.skip_bad)
-    columns_of(
-        (file.metadata for file in files), store.columns()
-    )  # refused now, not after hours of encoding
-    yield from (Change(id, "unchanged") for file in files for id in sorted(file.done))
+    columns_of((file.metadata for file in files), store.columns())  # refused now, not later
+    for file in files:
+        yield from (Change(id, "unchanged") for id in sorted(file.done))
+
     new = {file.source: file for file in files if not file.unchanged}
     written, readable = set[str](), set[str]()
-    for batch in batches(_entries(new, store, how, method, readable) if new else (), BATCH):
+    entries = _entries(new, store, how, method, readable) if new else iter(())
+    for batch in batches(entries, BATCH):
         store.add(batch)
         for entry in batch:
             written.add(entry.id)
             known = new[entry.source].known
             yield Change(entry.id, "replaced" if known and entry.id in known.ids else "added")
-    left = [id for file in new.values() for id in file.stale(written, readable)] + list(
-        _gone(paths, files, store)
-    )
-    if left:
-        store.delete(*left)
-        yield from (Change(id, "removed") for id in left)
-    if roots := {
-        file.source: file.root for file in files if file.known and file.known.root != file.root
-    }:
+
+    stale = [id for file in new.values() for id in file.stale(written, readable)]
+    stale += _gone(paths, files, store)
+    if stale:
+        store.delete(*stale)
+        yield from (Change(id, "removed") for id in stale)
+    _update_known(files, store)
+
+
+def _checked_method(store: Store, how: Indexing) -> Method:
+    """The method to compress by; another method or encoder than that of the store is refused."""
+    wanted = how.method or default_method(how.encoder_name)
+    method = parse_method(wanted) if isinstance(wanted, str) else wanted
+    if store.about is None:
+        return method
+    if str(method) != store.about.method:
+        raise Mismatch(
+            f"the store holds pages of {store.about}, not of {method}: use that method, or another store"
+        )
+    store.about.check_encoder({"name": how.encoder_name, "dpi": how.dpi})
+    return method
+
+
+def _update_known(files: Sequence[File], store: Store) -> None:
+    """Note new folders and new metadata of files whose pages were in the store before."""
+    known = [(file, file.known) for file in files if file.known]
+    roots = {file.source: file.root for file, there in known if there.root != file.root}
+    if roots:
         store.moved(roots)
-    if labels := {file.source: file.metadata for file in files if file.known and file.relabelled}:
+    labels = {file.source: file.metadata for file, _ in known if file.relabelled}
+    if labels:
         store.label(labels)
 
 
@@ -212,13 +215,22 @@ def _entries(
     )
     for batch in batches(pages, how.batch_size):
         readable.update(page.source for page in batch)
-        by_id = {page.id: page for page in batch}
-        for vectors in encode_batch(encoder, batch, how.skip_bad):
-            page = by_id[vectors.id]
-            file = new[page.source]
-            small, picture = method(vectors), thumbnail(page, how.pixels)
-            about = file.source, page.number, file.pages, file.root, file.hash
-            yield Entry(small, *about, page.words, picture, file.metadata)
+        for page, vectors in encode_batch(encoder, batch, how.skip_bad, how.watcher):
+            yield _entry(page, method(vectors), new[page.source], thumbnail(page, how.pixels))
+
+
+def _entry(page: Page, small: Compressed, file: File, picture: bytes) -> Entry:
+    return Entry(
+        small,
+        file.source,
+        page.number,
+        file.pages,
+        file.root,
+        file.hash,
+        page.words,
+        picture,
+        file.metadata,
+    )
 
 
 def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> Iterator[str]:

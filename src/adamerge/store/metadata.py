@@ -45,6 +45,8 @@ RESERVED |= {
     "words",
     "word_boxes",
     "thumbnail",
+    "vectors_checksum",
+    "details_checksum",
 }
 Values = Mapping[str, Any]
 
@@ -121,7 +123,10 @@ def read_metadata(path: str | Path) -> dict[str, dict[str, Any]]:
         source: {name: values[i] for name, values in columns.items()}
         for i, source in enumerate(sources)
     }
-    columns_of(found.values(), {})
+    try:
+        columns_of(found.values(), {})
+    except BadInput as error:
+        raise BadFile(f"{path}: {error}") from None
     return found
 
 

@@ -12,18 +12,49 @@ Compressed pages have fewer rows than patches. They have no attention, and
     merges, theta, gap  (pages,)                               where each page was cut
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adamerge import arrays
 from adamerge.arrays import zero_rows
 from adamerge.errors import BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, Cut, MultiVector
 
 Array = NDArray[Any]
 Columns = Mapping[str, Array]
+
+
+class Column(NamedTuple):
+    """What an array of a layout must be; its rows are divided by `offsets`, or there is one a page."""
+
+    kinds: str  # of its dtype: f floating, i and u whole numbers
+    rank: int
+    offsets: str = ""
+    width: int | None = None
+
+
+NUMBERS = "fiu"
+PAGES = {
+    "vectors": Column(NUMBERS, 2, "offsets"),
+    "attention": Column(NUMBERS, 1, "offsets"),
+    "boxes": Column(NUMBERS, 2, "offsets", 4),
+    "extra": Column(NUMBERS, 2, "extra_offsets"),
+    "grid": Column("iu", 2, width=2),
+}
+COMPRESSED = {
+    "vectors": Column("f", 2, "offsets"),
+    "groups": Column("iu", 1, "patch_offsets"),
+    "boxes": Column("f", 2, "patch_offsets", 4),
+    "extra": Column("f", 2, "extra_offsets"),
+    "grid": Column("iu", 2, width=2),
+    "merges": Column("iu", 1),
+    "theta": Column("f", 1),
+    "gap": Column("f", 1),
+}
+ALWAYS = {"vectors", "groups", "merges", "theta", "gap"}  # the others are there or not
 
 
 def of_pages(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
@@ -46,12 +77,17 @@ def to_pages(
     columns: Columns, ids: Sequence[str], where: str, start: int = 0
 ) -> Iterator[MultiVector]:
     """The pages of flat arrays from number `start` on, one at a time; `where` names their file in errors."""
-    rows = _rows_of(columns, ids, where)
+    _check(columns, PAGES, len(ids), where)
     for i, id in enumerate(ids[start:], start):
-        attention, boxes = (rows(name, "offsets", i) for name in ("attention", "boxes"))
-        vectors, extra = rows("vectors", "offsets", i), rows("extra", "extra_offsets", i)
         try:
-            yield MultiVector(vectors, attention, extra, _grid(columns, i), boxes, id)
+            yield MultiVector(
+                _part(columns, PAGES, "vectors", i),
+                _part(columns, PAGES, "attention", i),
+                _part(columns, PAGES, "extra", i),
+                _grid(columns, i),
+                _part(columns, PAGES, "boxes", i),
+                id,
+            )
         except BadInput as error:
             raise type(error)(f"{where}, page '{id}': {error}") from None
 
@@ -60,14 +96,55 @@ def to_compressed(
     columns: Columns, ids: Sequence[str], where: str, method: str, start: int = 0
 ) -> Iterator[Compressed]:
     """The compressed pages of flat arrays from number `start` on, one at a time."""
-    rows = _rows_of(columns, ids, where)
+    _check(columns, COMPRESSED, len(ids), where)
     for i, id in enumerate(ids[start:], start):
-        vectors, extra = (
-            rows(name, by, i) for name, by in (("vectors", "offsets"), ("extra", "extra_offsets"))
+        try:
+            yield _compressed(columns, i, id, method)
+        except BadInput as error:
+            raise type(error)(f"{where}, page '{id}': {error}") from None
+
+
+def rows_per_page(columns: Columns, name: str, pages: int, where: str) -> Array:
+    """How many rows each page has by an array of offsets: (pages,)."""
+    offsets = columns.get(name)
+    if offsets is None or not _is_offsets(offsets, pages):
+        raise Damaged(f"{where}: '{name}' does not divide its rows among {pages} pages")
+    return np.diff(offsets)
+
+
+def value_per_page(columns: Columns, name: str, pages: int, where: str) -> Array:
+    """A number a page of a folder of compressed pages: (pages,)."""
+    _check_column(columns, name, COMPRESSED[name], pages, where)
+    return columns[name]
+
+
+def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
+    vectors = arrays.floats(_part(columns, COMPRESSED, "vectors", i), "vectors", rank=2)
+    groups = arrays.groups(_part(columns, COMPRESSED, "groups", i))
+    extra = _part(columns, COMPRESSED, "extra", i)
+    boxes = _part(columns, COMPRESSED, "boxes", i)
+    if not 1 <= len(vectors) <= len(groups) or groups.max() >= len(vectors):
+        raise BadInput(
+            f"{len(groups)} patches cannot be in {len(vectors)} groups of number up to "
+            f"{groups.max(initial=-1)}"
         )
-        groups, boxes = (rows(name, "patch_offsets", i) for name in ("groups", "boxes"))
-        cut = Cut(int(columns["merges"][i]), float(columns["theta"][i]), float(columns["gap"][i]))
-        yield Compressed(vectors, groups, extra, cut, method, _grid(columns, i), boxes, id)
+    grid = _grid(columns, i)
+    if grid and grid[0] * grid[1] != len(groups):
+        raise BadInput(f"{len(groups)} patches do not fill a grid of {grid[0]} x {grid[1]}")
+    return Compressed(
+        vectors,
+        groups,
+        None if extra is None else arrays.floats(extra, "extra", rank=2),
+        Cut(
+            int(columns["merges"][i]),
+            float(columns["theta"][i]),
+            float(columns["gap"][i]),
+        ),
+        method,
+        grid,
+        None if boxes is None else arrays.floats(boxes, "boxes", rank=2),
+        id,
+    )
 
 
 def _common(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> dict[str, Array]:
@@ -112,29 +189,50 @@ def cast(vectors: Array, dtype: str, id: str) -> Array:
     return out
 
 
-def _rows_of(columns: Columns, ids: Sequence[str], where: str) -> Callable[[str, str, int], Any]:
-    """rows(name, offsets, i): the part of an array that is page i's, None where there is no such array."""
-    for name, offsets in columns.items():
-        if name.endswith("offsets") and not _is_offsets(offsets, len(ids)):
-            raise Damaged(f"{where}: '{name}' does not divide its rows among {len(ids)} pages")
+def _check(columns: Columns, layout: Mapping[str, Column], pages: int, where: str) -> None:
+    """Refuse arrays that are not of a layout: each of its rank, width and kind, and of as many rows as its offsets."""
+    offsets = {column.offsets for column in layout.values() if column.offsets}
+    for name in offsets & columns.keys():
+        rows_per_page(columns, name, pages, where)
+    for name, column in layout.items():
+        if name in columns or name in ALWAYS:
+            _check_column(columns, name, column, pages, where)
+    if "extra" in columns and columns["extra"].shape[1] != columns["vectors"].shape[1]:
+        shapes = f"{columns['extra'].shape} beside {columns['vectors'].shape}"
+        raise Damaged(f"{where}: 'extra' must be as wide as 'vectors', got {shapes}")
 
-    def rows(name: str, by: str, i: int) -> Array | None:
-        if name not in columns:
-            return None
-        array, offsets = columns[name], columns[by]
-        if len(array) != offsets[-1]:
-            raise Damaged(f"{where}: '{name}' has {len(array)} rows, '{by}' ends at {offsets[-1]}")
-        part = array[offsets[i] : offsets[i + 1]]
-        if name == "extra" and not len(part):
-            return None
-        return part.astype(np.float32) if part.dtype == np.float16 else part
 
-    return rows
+def _check_column(columns: Columns, name: str, column: Column, pages: int, where: str) -> None:
+    array = columns.get(name)
+    if array is None:
+        raise Damaged(f"{where}: there is no array '{name}'")
+    if column.offsets and column.offsets not in columns:
+        raise Damaged(f"{where}: '{name}' needs an array '{column.offsets}', and there is none")
+    is_wide = column.width is None or array.shape[-1:] == (column.width,)
+    if array.dtype.kind not in column.kinds or array.ndim != column.rank or not is_wide:
+        raise Damaged(f"{where}: '{name}' cannot be {array.dtype} of shape {array.shape}")
+    rows = int(columns[column.offsets][-1]) if column.offsets else pages
+    if len(array) != rows:
+        counted_by = f"'{column.offsets}' ends at" if column.offsets else "the number of pages is"
+        raise Damaged(f"{where}: '{name}' has {len(array)} rows, {counted_by} {rows}")
+
+
+def _part(columns: Columns, layout: Mapping[str, Column], name: str, i: int) -> Any:
+    """The rows of an array that are page i's; None where there is no such array, or no extra row."""
+    if name not in columns:
+        return None
+    offsets = columns[layout[name].offsets]
+    part = columns[name][offsets[i] : offsets[i + 1]]
+    if name == "extra" and not len(part):
+        return None
+    return part
 
 
 def _is_offsets(offsets: Array, pages: int) -> bool:
-    steps = offsets.ndim == 1 and offsets.dtype.kind in "iu" and len(offsets) == pages + 1
-    return steps and offsets[0] == 0 and bool((np.diff(offsets) >= 0).all())
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) != pages + 1:
+        return False
+    rises = bool((offsets[1:] >= offsets[:-1]).all())  # a difference could overflow
+    return bool(offsets[0] == 0) and rises
 
 
 def _grid(columns: Columns, i: int) -> tuple[int, int] | None:

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from safetensors import safe_open
 
-from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, missing_extra
+from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, TooLarge, missing_extra
 from adamerge.types import MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.columns import Array
+from adamerge.vectors.numpy_files import read_arrays
 
 PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".ckpt", ".joblib", ".dill"}
 FIELDS = ("vectors", "attention", "extra", "grid", "boxes")
@@ -41,18 +42,14 @@ def read_file(path: Path) -> Iterator[MultiVector]:
         raise BadFile(str(error)) from None
     except AdamergeError:
         raise
+    except MemoryError:
+        raise TooLarge(f"{path} needs more memory than there is") from None
     except Exception as error:  # whatever a file of unknown origin makes a library raise
         raise BadFile(f"{path} cannot be read: {error}") from None
 
 
 def _read_numpy(path: Path) -> Iterator[MultiVector]:
-    with path.open("rb") as file:  # NumPy itself leaves a file open that is not an archive
-        loaded = np.load(file, allow_pickle=False)
-        arrays = (
-            {"vectors": loaded}
-            if isinstance(loaded, np.ndarray)
-            else {n: loaded[n] for n in loaded.files}
-        )
+    arrays = read_arrays(path)
     ids = arrays.pop("ids", np.array([], str))
     return _pages(arrays, [str(id) for id in ids.ravel()], path)
 
@@ -79,7 +76,7 @@ def _pages(arrays: Mapping[str, Array], ids: list[str], path: Path) -> Iterator[
         return _named(arrays, path)
     vectors = arrays["vectors"]
     if "offsets" in arrays:
-        count = len(arrays["offsets"]) - 1
+        count = arrays["offsets"].size - 1
         return columns.to_pages(
             arrays, ids or [f"{path.stem}#{i + 1}" for i in range(count)], str(path)
         )
@@ -135,18 +132,27 @@ def _read_arrow(path: Path) -> Iterator[MultiVector]:
 def _rows(batches: Any, path: Path) -> Iterator[MultiVector]:
     number = 0
     for batch in batches:
+        batch.validate(full=True)  # offsets that point beyond their buffer would end the process
         names = batch.schema.names
         if "vectors" not in names:
             raise BadFile(f"{path} has no column 'vectors' (its columns: {', '.join(names)})")
         for row in range(batch.num_rows):
             number += 1
-            fields = {
-                n: _cell(batch.column(n)[row])
-                for n in FIELDS
-                if n in names and batch.column(n)[row].is_valid
-            }
             id = str(batch.column("id")[row]) if "id" in names else f"{path.stem}#{number}"
-            yield _page(fields, id, path)
+            yield _page(_row(batch, row, id, path), id, path)
+
+
+def _row(batch: Any, row: int, id: str, path: Path) -> dict[str, Array]:
+    """The fields of a page that a row of a table has."""
+    fields = {}
+    for name in FIELDS:
+        if name not in batch.schema.names or not batch.column(name)[row].is_valid:
+            continue
+        try:
+            fields[name] = _cell(batch.column(name)[row])
+        except BadInput as error:
+            raise type(error)(f"{path}, page '{id}': {error}") from None
+    return fields
 
 
 def _cell(scalar: Any) -> Array:

@@ -1,6 +1,7 @@
 """What made a folder of vectors: manifest.json."""
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from adamerge.errors import Damaged, NotFound, TooNew
 VERSION = 1
 NAME = "manifest.json"
 DTYPES = ("float16", "float32")
+SHARD = re.compile(r"shard-\d{5,}\.safetensors", re.ASCII)  # a name, never a path out of the folder
 
 
 @dataclass(frozen=True)
@@ -48,20 +50,47 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest of a folder; one that a later version wrote is refused."""
     try:
         raw = json.loads((path / NAME).read_text())
+        json.dumps(raw, ensure_ascii=False).encode()  # half a letter could never be printed
         found = raw["version"]
     except FileNotFoundError:
         raise NotFound(f"{path} is not a folder of vectors: it has no {NAME}") from None
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
         raise Damaged(f"{path / NAME} cannot be read ({error!r})") from None
-    if not isinstance(found, int) or found > VERSION:
+    if type(found) is not int or found > VERSION:
         raise TooNew(
-            f"{path} has format {found}; this adamerge reads up to {VERSION}: pip install -U adamerge"
+            f"{path} has format {found!r}; this adamerge reads up to {VERSION}: pip install -U adamerge"
         )
     try:
         manifest = Manifest(**raw)
-        whole = manifest.pages is None or manifest.pages == sum(manifest.shards.values())
-        if not whole or manifest.dtype not in DTYPES or not isinstance(manifest.encoder, dict):
-            raise ValueError("its numbers do not agree")
-    except (TypeError, ValueError, AttributeError) as error:
+    except TypeError as error:
         raise Damaged(f"{path / NAME} cannot be understood ({error})") from None
+    if wrong := _wrong_field(manifest):
+        raise Damaged(f"{path / NAME} cannot be understood ({wrong})")
     return manifest
+
+
+def _wrong_field(manifest: Manifest) -> str:
+    """What is wrong with the values of a manifest, in words; empty if nothing is."""
+    if manifest.version < 1:
+        return f"its version is {manifest.version}"
+    if manifest.dtype not in DTYPES:
+        return f"its dtype is {manifest.dtype!r}, and vectors are {' or '.join(DTYPES)}"
+    for name in ("method", "source"):
+        if not isinstance(getattr(manifest, name), str):
+            return f"its {name} must be text, got {getattr(manifest, name)!r}"
+    for name in ("encoder", "versions", "shards"):
+        if not isinstance(getattr(manifest, name), dict):
+            return f"its {name} must be an object, got {getattr(manifest, name)!r}"
+    return _wrong_count(manifest)
+
+
+def _wrong_count(manifest: Manifest) -> str:
+    for name, pages in manifest.shards.items():
+        if not SHARD.fullmatch(name) or type(pages) is not int or pages < 0:
+            return f"no shard is called {name!r} with {pages!r} pages"
+    counted = sum(manifest.shards.values())
+    if manifest.pages is not None and (
+        type(manifest.pages) is not int or manifest.pages != counted
+    ):
+        return f"it counts {manifest.pages!r} pages, its shards {counted}"
+    return ""

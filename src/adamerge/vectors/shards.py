@@ -10,6 +10,7 @@ as many pages as the shards hold.
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
@@ -20,11 +21,11 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import DTypeLike
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save
 
 from adamerge import files
-from adamerge.errors import BadFile, BadInput, Damaged, Mismatch
+from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.columns import Array
@@ -57,7 +58,10 @@ class Shards:
                 f"{self.path} holds pages compressed by {self.manifest.method}, not an encoder's"
             )
         for arrays, ids, where, first in self._from(start):
-            yield from columns.to_pages(arrays, ids, where, first)
+            try:
+                yield from columns.to_pages(arrays, ids, where, first)
+            except BadInput as error:  # with the right checksum, but never written by us
+                raise Damaged(str(error)) from None
 
     def compressed(self, start: int = 0) -> Iterator[Compressed]:
         """The compressed pages from number `start` on."""
@@ -66,7 +70,10 @@ class Shards:
                 f"{self.path} holds pages that are not compressed: adamerge compress does that"
             )
         for arrays, ids, where, first in self._from(start):
-            yield from columns.to_compressed(arrays, ids, where, self.manifest.method, first)
+            try:
+                yield from columns.to_compressed(arrays, ids, where, self.manifest.method, first)
+            except BadInput as error:
+                raise Damaged(str(error)) from None
 
     def _from(self, start: int) -> Iterator[tuple[dict[str, Array], list[str], str, int]]:
         for name, pages in self.counts.items():
@@ -76,7 +83,7 @@ class Shards:
                     raise Damaged(
                         f"{self.path / name} holds {len(ids)} pages, the manifest counts {pages}"
                     )
-                yield arrays, ids, name, start
+                yield arrays, ids, str(self.path / name), start
             start = max(start - pages, 0)
 
 
@@ -108,6 +115,7 @@ class Writer:
         self._lock = files.lock_folder(self.path)
         try:
             self.counts = _resumed(self.path, self.manifest)
+            self._known_ids = set(self.ids())  # of pages on disk and waiting
         except BaseException:
             os.close(self._lock)
             raise
@@ -133,8 +141,16 @@ class Writer:
             raise Mismatch(
                 f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the pages before it {self._dimension}"
             )
+        id = self._id_of(page)
+        if id in self._known_ids:
+            raise BadInput(f"two pages have the id '{id}': give each page an id of its own")
+        self._known_ids.add(id)
         self._pages.append(page)
         self._bytes += page.vectors.size * np.dtype(self.manifest.dtype).itemsize
+
+    def _id_of(self, page: MultiVector | Compressed) -> str:
+        """The id of the next page: its own, or its number."""
+        return page.id or str(self.done + self.waiting)
 
     @property
     def waiting(self) -> int:
@@ -235,16 +251,10 @@ def read_shard(
     path: Path, only: Collection[str] | None = None
 ) -> tuple[dict[str, Array], list[str]]:
     """The flat arrays (all, or `only` some) and page ids of a shard; a byte that changed since is noticed."""
-    try:
-        with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {})["pages"])
-            names = [name for name in file.keys() if only is None or name in only]  # noqa: SIM118 (not a dict)
-            arrays = {name: file.get_tensor(name) for name in names}
-            ids, sums = about["ids"], about["crc32"]
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        raise Damaged(
-            f"{path} cannot be read ({error}): it was cut short or changed; write it again"
-        ) from None
+    with _opened(path) as file:
+        ids, sums = _ids_and_sums(file)
+        names = [name for name in file.keys() if only is None or name in only]  # noqa: SIM118 (not a dict)
+        arrays = {name: file.get_tensor(name) for name in names}
     for name, array in arrays.items():
         if crc32(array.data) != sums.get(name):
             raise Damaged(f"{path} has changed since it was written: checksum of '{name}'")
@@ -253,8 +263,36 @@ def read_shard(
 
 def dimension(path: Path) -> int:
     """Numbers in a vector of a shard, d."""
-    with safe_open(path, framework="numpy") as file:
-        return int(file.get_slice("vectors").get_shape()[1])
+    with _opened(path) as file:
+        _, d = file.get_slice("vectors").get_shape()
+    return int(d)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """A shard as safetensors has it; whatever goes wrong with it in the block is Damaged."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            yield file
+    except AdamergeError:
+        raise
+    except Exception as error:  # of the library, or of metadata that is not ours
+        raise Damaged(
+            f"{path} cannot be read ({error}): it was cut short or changed; write it again"
+        ) from None
+
+
+def _ids_and_sums(file: Any) -> tuple[list[str], dict[str, int]]:
+    """The ids of the pages and the checksum of every array, from the metadata of an open shard."""
+    about = json.loads((file.metadata() or {})["pages"])
+    ids, sums = about["ids"], about["crc32"]
+    if not isinstance(ids, list) or not isinstance(sums, dict):
+        raise ValueError("its metadata holds no ids and checksums")
+    for id in ids:
+        if not isinstance(id, str):
+            raise ValueError(f"the id of a page is text, got {id!r}")
+        id.encode()  # half a letter is no text
+    return ids, sums
 
 
 def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
@@ -288,7 +326,7 @@ def fingerprint(source: Path) -> str:
 
 
 def _metadata(path: Path) -> Any:
-    with safe_open(path, framework="numpy") as shard:
+    with _opened(path) as shard:
         return shard.metadata()
 
 

@@ -8,14 +8,16 @@
 namespace adamerge::ADAMERGE_LEVEL {
 namespace {
 
-// vectors -> float64 sums and float32 rows, of unit length if asked; returns the largest squared length.
-double prepare(const WardJob& job, double* sums, float* rows) {
+constexpr double UNUSABLE = -1;
+
+// vectors -> float64 sums, of unit length if asked; returns the largest squared length. UNUSABLE if a row is not finite,
+// or is all zeros and was to have unit length: distances that are not numbers would lead the chain nowhere.
+double prepare(const WardJob& job, double* sums) {
     using V = Simd<double>;
     double largest = 0;
     for (int i = 0; i < job.n; ++i) {
         const float* in = job.vectors + (std::size_t)i * job.d;
         double* sum = sums + (std::size_t)i * job.d;
-        float* row = rows + (std::size_t)i * job.d;
         V::Vec squares = {};
         double square = 0;
         int k = 0;
@@ -23,15 +25,23 @@ double prepare(const WardJob& job, double* sums, float* rows) {
         for (; k + V::W <= job.d; k += V::W) squares += V::load(sum + k) * V::load(sum + k);
         for (; k < job.d; ++k) square += sum[k] * sum[k];
         square += V::sum_of(squares);
+        if (!(square < __builtin_inf()) || (job.unit && square == 0)) return UNUSABLE;
         if (job.unit) {
             const double inverse = 1 / __builtin_sqrt(square);
             for (int j = 0; j < job.d; ++j) sum[j] *= inverse;
             square = 1;
         }
-        for (int j = 0; j < job.d; ++j) row[j] = (float)sum[j];
         largest = square > largest ? square : largest;
     }
     return largest;
+}
+
+// The power of two that brings a squared length to 1/4 .. 1. Rows times it lose nothing, and their float32 distances
+// neither overflow nor vanish, however large or small the vectors are.
+double scale_for(double largest) {
+    int exponent = 0;
+    if (largest > 0) (void)__builtin_frexp(largest, &exponent);
+    return __builtin_ldexp(1.0, -((exponent + 1) >> 1));
 }
 
 double square_of(const float* row, int d) {
@@ -85,7 +95,8 @@ template <class T> Chain<T> lay_out(const WardJob& job, Memory& memory) {
     return c;
 }
 
-template <class T> void run(const WardJob& job) {
+// False if a row is UNUSABLE.
+template <class T> bool run(const WardJob& job) {
     const std::size_t n = job.n, d = job.d;
     Memory memory{job.memory};
     Chain<T> c = lay_out<T>(job, memory);
@@ -93,7 +104,10 @@ template <class T> void run(const WardJob& job) {
     float* panels = memory.take<float>((n + NR) * d);
     T* squares = memory.take<T>(n);
     std::memset(rows + n * d, 0, MR * d * sizeof(float));
-    c.scale = (T)prepare(job, c.centroids.sums, rows);
+    const double largest = prepare(job, c.centroids.sums), scale = job.unit ? 1 : scale_for(largest);
+    if (largest == UNUSABLE) return false;
+    for (std::size_t k = 0; k < n * d; ++k) rows[k] = (float)(c.centroids.sums[k] * scale);
+    c.scale = (T)(largest * scale * scale);
     pack_panels(rows, job.n, job.d, panels);
     fill_distances(job, rows, panels, squares, c.row);
 
@@ -111,11 +125,12 @@ template <class T> void run(const WardJob& job) {
         const T between = c.join(x, y);
         job.heights[t] = __builtin_sqrt(job.condensed ? (double)between : squared);
     }
+    return true;
 }
 
 }  // namespace
 
-void ward(const WardJob& job) { return job.condensed ? run<double>(job) : run<float>(job); }
+bool ward(const WardJob& job) { return job.condensed ? run<double>(job) : run<float>(job); }
 
 void gram(const float* vectors, int n, int d, float* memory, float** row) {
     float* panels = memory;

@@ -10,7 +10,7 @@ struct WardJob {
     const float* vectors;   // (n, d)
     int n, d;
     bool unit;              // scale every row to length 1 first
-    bool condensed;         // take 1 - cosine for a Euclidean distance, as PyLate and sentence-transformers do
+    bool condensed;         // take 1 - cosine for a Euclidean distance, as PyLate and sentence-transformers do; needs unit
     std::int32_t* left;     // (n-1,)  a patch of each side of every merge, in the order made: children before parents
     std::int32_t* right;    // (n-1,)
     double* heights;        // (n-1,)
@@ -34,7 +34,7 @@ struct PoolJob {
 
 #define ADAMERGE_DECLARE(level)                                                                                      \
     namespace level {                                                                                                \
-    void ward(const WardJob& job);                                                                                   \
+    bool ward(const WardJob& job); /* false: a row is not finite, or all zeros and to have unit length */             \
     void gram(const float* vectors, int n, int d, float* memory, float** row); /* X X^T, by rows */                   \
     void pool(const PoolJob& job);                                            /* a group of zero weight: plain mean */ \
     }

@@ -15,6 +15,8 @@
 #include <string>
 
 #include "level.hpp"
+#include "matmul.hpp"
+#include "rows.hpp"
 #include "scan.hpp"
 #include "tree.hpp"
 
@@ -23,19 +25,24 @@ using namespace adamerge;
 
 template <class T, int Rank> using In = nb::ndarray<const T, nb::ndim<Rank>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // of a type to be asked for
+using InOut = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // written over
 template <class T, int Rank> using Out = nb::ndarray<nb::numpy, T, nb::ndim<Rank>>;
 
 namespace {
 
 struct Level {
     std::string name;
-    void (*ward)(const WardJob&);
+    bool (*ward)(const WardJob&);
     void (*gram)(const float*, int, int, float*, float**);
     void (*pool)(const PoolJob&);
+    RowKernels rows;
+    MatmulKernels products;
     MaxSim maxsim;
 };
 
-#define ADAMERGE_LINKAGE(level) level::ward, level::gram, level::pool
+#define ADAMERGE_LINKAGE(level)               \
+    level::ward, level::gram, level::pool,    \
+    {level::softmax, level::gelu, level::layer_norm}, level::matmul_kernels()
 #define ADAMERGE_MAXSIM(level) {level::maxsim_bytes, level::maxsim_pack, level::maxsim_pages}
 
 // The instruction sets of this machine, best first.
@@ -97,6 +104,11 @@ template <class T> Out<T, 1> array(std::size_t n) {
     return Out<T, 1>(data, {n}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); }));
 }
 
+template <class T> Out<T, 3> array(std::size_t b, std::size_t n, std::size_t d) {
+    T* data = new T[b * n * d];
+    return Out<T, 3>(data, {b, n, d}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); }));
+}
+
 template <class T> Out<T, 2> array(std::size_t n, std::size_t d) {
     T* data = new T[n * d];
     return Out<T, 2>(data, {n, d}, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); }));
@@ -105,17 +117,20 @@ template <class T> Out<T, 2> array(std::size_t n, std::size_t d) {
 std::tuple<Out<std::int32_t, 2>, Out<double, 1>, Out<double, 1>> ward(In<float, 2> vectors, bool unit, bool condensed,
                                                                       std::optional<std::string> level) {
     const std::size_t n = vectors.shape(0), d = vectors.shape(1), steps = std::max<std::size_t>(n, 1) - 1;
+    if (condensed && !unit) throw std::invalid_argument("condensed takes 1 - cosine of unit vectors: unit must be true");
     auto merges = array<std::int32_t>(steps, 2);
     auto heights = array<double>(steps), cosines = array<double>(steps);
     const Level& chosen = level_named(level);
+    bool usable = true;
     if (steps > 0) {
         nb::gil_scoped_release unlocked;
         std::vector<std::int32_t> left(steps), right(steps);
         const Workspace memory(ward_bytes(n, d, condensed));
-        chosen.ward({vectors.data(), (int)n, (int)d, unit, condensed, left.data(), right.data(), heights.data(),
-                     cosines.data(), memory.as<unsigned char>()});
-        sort_tree((int)n, left.data(), right.data(), heights.data(), cosines.data(), merges.data());
+        usable = chosen.ward({vectors.data(), (int)n, (int)d, unit, condensed, left.data(), right.data(),
+                              heights.data(), cosines.data(), memory.as<unsigned char>()});
+        if (usable) sort_tree((int)n, left.data(), right.data(), heights.data(), cosines.data(), merges.data());
     }
+    if (!usable) throw std::invalid_argument("vectors must be finite, and none all zeros where unit is true");
     return {merges, heights, cosines};
 }
 
@@ -209,6 +224,67 @@ Out<float, 2> maxsim(In<float, 2> query, In<std::int64_t, 1> query_offsets, Rows
     return scores;
 }
 
+Out<float, 3> pack(In<float, 2> b, std::optional<std::string> level) {
+    const MatmulKernels& kernels = level_named(level).products;
+    const std::size_t m = b.shape(0), k = b.shape(1), rows = kernels.panel_rows;
+    auto panels = array<float>(round_up(m, rows) / rows, k, rows);
+    nb::gil_scoped_release unlocked;
+    kernels.pack(b.data(), (int)m, (int)k, panels.data());
+    return panels;
+}
+
+Out<float, 2> matmul_packed(In<float, 2> a, In<float, 3> panels, std::size_t m, std::optional<std::string> level) {
+    const MatmulKernels& kernels = level_named(level).products;
+    const std::size_t n = a.shape(0), k = a.shape(1), rows = kernels.panel_rows;
+    const bool fits = panels.shape(0) == round_up(m, rows) / rows && panels.shape(1) == k && panels.shape(2) == rows;
+    if (!fits) throw std::invalid_argument("a (n, k), panels of a matrix (m, k) packed for the same instruction set");
+    auto out = array<float>(n, m);
+    nb::gil_scoped_release unlocked;
+    const Workspace memory(kernels.tile_rows * k * sizeof(float));
+    kernels.matmul({a.data(), panels.data(), n, m, k, memory.as<float>(), out.data()});
+    return out;
+}
+
+Out<float, 3> matmul_batch(In<float, 3> a, In<float, 3> b, std::optional<std::string> level) {
+    const MatmulKernels& kernels = level_named(level).products;
+    const std::size_t count = a.shape(0), n = a.shape(1), k = a.shape(2), m = b.shape(1);
+    if (b.shape(0) != count || b.shape(2) != k) throw std::invalid_argument("a (batch, n, k), b (batch, m, k)");
+    auto out = array<float>(count, n, m);
+    nb::gil_scoped_release unlocked;
+    const std::size_t tile = kernels.tile_rows * k;
+    const Workspace memory((tile + round_up(m, kernels.panel_rows) * k) * sizeof(float));
+    float* panels = memory.as<float>() + tile;
+    for (std::size_t i = 0; i < count; ++i) {
+        kernels.pack(b.data() + i * m * k, (int)m, (int)k, panels);
+        kernels.matmul({a.data() + i * n * k, panels, n, m, k, memory.as<float>(), out.data() + i * n * m});
+    }
+    return out;
+}
+
+void softmax(InOut x, float scale, std::optional<std::string> level) {
+    const Level& chosen = level_named(level);
+    nb::gil_scoped_release unlocked;
+    chosen.rows.softmax(x.data(), x.shape(0), x.shape(1), scale);
+}
+
+void gelu(InOut x, In<float, 1> bias, std::optional<std::string> level) {
+    if (bias.shape(0) != x.shape(1)) throw std::invalid_argument("x (rows, n), bias (n,)");
+    const Level& chosen = level_named(level);
+    nb::gil_scoped_release unlocked;
+    chosen.rows.gelu(x.data(), bias.data(), x.shape(0), x.shape(1));
+}
+
+void layer_norm(InOut x, In<float, 2> residual, In<float, 1> bias, In<float, 1> weight, In<float, 1> shift,
+                float epsilon, std::optional<std::string> level) {
+    const std::size_t rows = x.shape(0), d = x.shape(1);
+    const bool sized = residual.shape(0) == rows && residual.shape(1) == d && bias.shape(0) == d &&
+                       weight.shape(0) == d && shift.shape(0) == d;
+    if (!sized) throw std::invalid_argument("x and residual (rows, d), bias, weight and shift (d,)");
+    const Level& chosen = level_named(level);
+    nb::gil_scoped_release unlocked;
+    chosen.rows.layer_norm({x.data(), residual.data(), bias.data(), weight.data(), shift.data(), rows, d, epsilon});
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -221,6 +297,14 @@ NB_MODULE(_native, module) {
     module.def("maxsim", &maxsim, nb::arg("query"), nb::arg("query_offsets"), nb::arg("vectors").noconvert(),
                nb::arg("scales").none(), nb::arg("begins"), nb::arg("ends"), nb::arg("threads"),
                nb::arg("level") = nb::none());
+    module.def("pack", &pack, nb::arg("b"), nb::arg("level") = nb::none());
+    module.def("matmul_packed", &matmul_packed, nb::arg("a"), nb::arg("panels"), nb::arg("m"),
+               nb::arg("level") = nb::none());
+    module.def("matmul_batch", &matmul_batch, nb::arg("a"), nb::arg("b"), nb::arg("level") = nb::none());
+    module.def("softmax", &softmax, nb::arg("x").noconvert(), nb::arg("scale"), nb::arg("level") = nb::none());
+    module.def("gelu", &gelu, nb::arg("x").noconvert(), nb::arg("bias"), nb::arg("level") = nb::none());
+    module.def("layer_norm", &layer_norm, nb::arg("x").noconvert(), nb::arg("residual"), nb::arg("bias"),
+               nb::arg("weight"), nb::arg("shift"), nb::arg("epsilon"), nb::arg("level") = nb::none());
     module.def("ward_bytes", [](std::size_t n, std::size_t d) { return ward_bytes(n, d, false); });
     module.def("levels", [] {
         std::vector<std::string> names;

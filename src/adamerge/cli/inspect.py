@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from adamerge.compress import parse_method
-from adamerge.encoders import Encoder, EncoderSpec, load_encoder
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
+from adamerge.encoders.words import as_read_by
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, write
 from adamerge.inspector import inspect as look_into
@@ -32,7 +33,7 @@ File = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--method",
     "method_name",
-    help="`adamerge methods` lists them.  [default: the store's, or adamerge]",
+    help="`adamerge methods` lists them.  [default: the store's, or the encoder's]",
 )
 @click.option(
     "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
@@ -72,7 +73,7 @@ def inspect(
     """  # noqa: D301 (click reads the backslash)
     if out is None and svg is None:
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
-    method = parse_method(method_name or _method_of(page))
+    method = parse_method(method_name or _method_of(page, name))
     vectors, picture, encoder = _read(page, image, name, device, dpi, bool(texts))
     inspection = look_into(vectors, method, picture, _ask(encoder, texts))
     for path, text in _written(inspection, out, svg):
@@ -91,7 +92,8 @@ def _read(
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
         picture = read_page(page, dpi)
-        encoder = load_encoder(name or "minilm", device=device)
+        encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
+        picture = as_read_by(encoder, picture)
         return encoder.encode_pages([picture])[0], picture, encoder
     patches = read_patches(page)
     known = EncoderSpec(name, device=device) if name else encoder_of(page, device)
@@ -115,12 +117,16 @@ def _read_stored(
         return *encode_again(store, entry, encoder), encoder
 
 
-def _method_of(page: str) -> str:
-    """The method of a page's store, or the default."""
+def _method_of(page: str, encoder_name: str | None) -> str:
+    """The method that made a page's store, or that `adamerge index` would store the page by."""
     if stored := split_store(page):
         with open_named(stored[0]) as store:
             return store.known().method
-    return "adamerge"
+    if is_picture(page):
+        return default_method(encoder_name or DEFAULT_ENCODER)
+    made_by = encoder_of(page)
+    recorded = made_by.name if made_by else ""
+    return default_method(encoder_name or recorded)
 
 
 def _ask(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:

@@ -1,0 +1,1 @@
+"""Hostile input for every door of adamerge: seeded mutations of small examples, in processes with limits."""
