@@ -10,7 +10,7 @@ from pathlib import Path
 import manual
 import pytest
 from cli import run as run_process
-from experiments import by_method, folders, go
+from experiment_runs import by_method, folders, go
 from processes import ended, start_python
 from waiting import LONG, until
 

@@ -8,7 +8,7 @@ import hub
 import numpy as np
 import pytest
 import tiny
-from experiments import folders, go
+from experiment_runs import folders, go
 
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import Mismatch

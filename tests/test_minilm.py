@@ -1,6 +1,7 @@
 """The laptop's encoder: true vectors of true words."""
 
 import shutil
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
