@@ -4,7 +4,9 @@ A table stands between `<!-- adamerge evaluate table ... -->` and `<!-- end -->`
 """
 
 import re
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 from click.testing import CliRunner
 
@@ -17,8 +19,9 @@ BLOCK = re.compile(r"(<!-- adamerge (evaluate .*?) -->\n).*?(<!-- end -->)", re.
 
 
 def render(text: str) -> str:
-    """The page with every table as its command prints it."""
-    return BLOCK.sub(lambda found: f"{found[1]}{printed(found[2])}{found[3]}", text)
+    """The page with every table as its command prints it; results are read once for all of them."""
+    with patch.object(points, "load", cache(points.load)):
+        return BLOCK.sub(lambda found: f"{found[1]}{printed(found[2])}{found[3]}", text)
 
 
 def printed(command: str) -> str:

@@ -2,29 +2,26 @@
 
 import gzip
 import json
-import os
 import shutil
-import signal
 import subprocess
-import sys
-import time
-import warnings
 from dataclasses import replace
 from pathlib import Path
 
-import hub
 import manual
-import numpy as np
 import pytest
-import tiny
-from cli import run as cli
+from cli import run as run_process
+from experiment_runs import by_method, folders, go
+from processes import ended, start_python
+from waiting import LONG, until
 
 import adamerge as am
 from adamerge.compress.names import METHODS
 from adamerge.encoders import EncoderSpec
-from adamerge.errors import BadFile, Damaged, Mismatch
+from adamerge.errors import Damaged, Mismatch
 from adamerge.evaluate import books, catalogue, controls, experiment, results
-from adamerge.evaluate.run import Folders, cells, prepare, run, run_cell
+from adamerge.evaluate.run import prepare, run, run_cell
+
+pytestmark = pytest.mark.xdist_group("evaluate")  # one book is encoded, once
 
 ROOT = Path(__file__).parent.parent
 TOML = """
@@ -57,17 +54,9 @@ def here(tmp_path_factory):
     return folder
 
 
-def go(folder, *words):
-    where = ["--data", folder / "data", "--vectors", folder / "vectors", "-o", folder / "results"]
-    return cli("evaluate", "run", folder / "plan.toml", *where, *words)
-
-
-def folders(folder):
-    return Folders(folder / "data", folder / "vectors", folder / "results")
-
-
-def by_method(folder):
-    return {cell.method: cell for cell in results.read_cells(folder / "results")}
+def test_tests_of_a_group_share_a_process(request):
+    in_groups = getattr(request.config.option, "loadgroup", False)
+    assert request.node.nodeid.endswith("@evaluate" if in_groups else "share_a_process")
 
 
 def test_every_cell_of_the_grid_has_its_file(here):
@@ -135,18 +124,34 @@ def test_cells_that_are_there_are_passed_over_and_the_others_made(here, tmp_path
     assert go(tmp_path / "copy").stdout == ""
 
 
+WAIT_AFTER_THREE_CELLS = """
+import signal
+from adamerge.cli import main
+from adamerge.evaluate import results
+write_cell, written = results.write_cell, 0
+def write_or_wait(folder, cell):
+    global written
+    if written == 3:
+        signal.pause()
+    written += 1
+    write_cell(folder, cell)
+results.write_cell = write_or_wait
+main()
+"""
+
+
 def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
     shutil.rmtree(tmp_path / "results")
-    words = ["--data", "data", "--vectors", "vectors", "-o", "results"]
-    command = [sys.executable, "-m", "adamerge", "evaluate", "run", "plan.toml", *words]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while process.poll() is None and len(list(tmp_path.glob("results/minilm/manual/*.gz"))) < 3:
-        time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    words = ["plan.toml", "--data", "data", "--vectors", "vectors", "-o", "results"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = ["-c", WAIT_AFTER_THREE_CELLS, "evaluate", "run", *words]
+    process = start_python(*command, cwd=tmp_path, **quiet)
+    with ended(process):
+        made = tmp_path / "results" / "minilm" / "manual"
+        until(lambda: len(list(made.glob("*.gz"))) == 3, "three cells", process)
+        process.kill()
+        process.wait(LONG)
     there = set(by_method(tmp_path))
     assert go(tmp_path).returncode == 0
     found, want = by_method(tmp_path), by_method(here)
@@ -179,15 +184,15 @@ def test_a_method_in_ten_lines_is_named_in_an_experiment_and_gets_its_cells(here
         "encoders = 'minilm'\ndatasets = 'manual'\nmodules = 'halves.py'\n"
         "[methods]\nname = 'halves'\nunit = [true, false]\n[controls]\nname = 'random'\nof = 'halves'\n"
     )
-    done = go(tmp_path)
+    done = go(tmp_path, how=run_process)  # a process of its own: the method stays in it
     assert done.returncode == 0, done.stderr
-    assert go(tmp_path, "--method", "halves:mode=second").returncode == 0
+    assert go(tmp_path, "--method", "halves:mode=second", how=run_process).returncode == 0
     found = by_method(tmp_path)
     assert {"halves", "halves:unit=false", "halves:mode=second", "random(halves)"} <= set(found)
     assert found["halves"].stored == found["random(halves)"].stored
     assert 0.4 < found["halves"].compression <= 0.5
     (tmp_path / "halves.py").write_text(HALVES.replace('"halves"', '"adamerge"'))
-    assert "there is a method 'adamerge' already" in go(tmp_path).stderr
+    assert "there is a method 'adamerge' already" in go(tmp_path, how=run_process).stderr
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -313,133 +318,3 @@ def test_a_dataset_file_that_says_too_little_is_named(here, tmp_path):
     path.write_bytes(gzip.compress(b'{"pages":26}'))
     with pytest.raises(Damaged, match=r"manual\.json\.gz says nothing of judgements: remove it"):
         results.read_datasets(tmp_path / "results")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("encoders = 3 = 4", "cannot be read as an experiment"),
-        ("colours = []", "has 'colours', and an experiment has controls, datasets"),
-        ('encoders = ["minilm"]', "must name encoders, datasets and methods"),
-        ("encoders = [3]", "encoders are names, got 3"),
-        ("methods = [3]", "a method is a table of its name and options, got 3"),
-        ("[[methods]]\nk = 1", "a method is a table of its name and options"),
-        ("[[controls]]\nnames = ['bm25']", "a control is a table of name and of, got {'names'"),
-        ("modules = ['none.py']", "none.py is no file of Python"),
-        ("modules = ['x.toml']", "x.toml is no file of Python"),
-    ],
-)
-def test_an_experiment_that_makes_no_sense_is_refused(tmp_path, text, words):
-    (tmp_path / "x.toml").write_text(text)
-    with pytest.raises(BadFile, match=words):
-        experiment.read(tmp_path / "x.toml")
-
-
-def test_one_is_as_good_as_a_list_of_one(tmp_path):
-    (tmp_path / "x.toml").write_text(
-        "encoders = 'minilm'\ndatasets = 'books'\n[methods]\nname = 'adamerge'\n"
-        "[controls]\nname = 'random'\nof = 'adamerge'"
-    )
-    plan = experiment.read(tmp_path / "x.toml")
-    assert (plan.encoders, plan.datasets) == (("minilm",), ("books",))
-    assert [str(method) for method in plan.methods] == [
-        str(am.AdaMerge()),
-        f"random({am.AdaMerge()})",
-    ]
-
-
-@pytest.mark.parametrize("name", ["paper", "books"])
-def test_the_experiments_of_the_repository_are_understood(name):
-    plan = experiment.read(ROOT / "experiments" / f"{name}.toml")
-    texts = [str(method) for method in plan.methods]
-    assert len(set(texts)) == len(texts) > 150
-    assert {
-        "identity",
-        "docpruner:k=0",
-        "adamerge:k=none,c_min=0.7",
-        "adamerge:k=-0.25,c_min=0.7,unit=true",
-    } <= set(texts)
-    assert any("cut=floor" in text for text in texts)
-    assert {str(c).partition("(")[0] for c in plan.methods if isinstance(c, controls.Control)} == (
-        controls.CONTROLS.keys() | controls.ALONE
-    )
-
-
-@pytest.fixture(scope="module")
-def colqwen(tmp_path_factory):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return tiny.make("ColQwen2_5", tmp_path_factory.mktemp("tiny") / "colqwen")
-
-
-def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp_path):
-    hub.flat(tmp_path / "data" / "v1")
-    hub.beir(tmp_path / "data" / "Vidore2ESGReportsRetrieval")
-    hub.by_language(tmp_path / "data" / "v3")
-    (tmp_path / "plan.toml").write_text(
-        f"encoders = ['{colqwen}']\n"
-        "datasets = ['v1', 'Vidore2ESGReportsRetrieval', 'Vidore2ESGReportsRetrieval:english', 'v3']\n"
-        "methods = [{name = 'identity'}, {name = 'adamerge', k = [-0.25, 0.25]}]\n"
-        "controls = [{name = 'bm25'}, {name = 'random', of = {name = 'adamerge'}}]\n"
-    )
-    done = go(tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = {(cell.dataset, cell.method): cell for cell in results.read_cells(tmp_path / "results")}
-    datasets = results.read_datasets(tmp_path / "results")
-    assert {name: len(about["queries"]) for name, about in datasets.items()} == {
-        "v1": 7,
-        "Vidore2ESGReportsRetrieval": 6,
-        "Vidore2ESGReportsRetrieval:english": 3,
-        "v3": 6,
-    }
-    assert len(found) == 4 * 5
-    assert found["v3", "bm25"].mean() == 1
-    assert not found["v1", "bm25"].measures  # its pages have no text
-    esg = found["Vidore2ESGReportsRetrieval", "adamerge:k=-0.25,c_min=0.7"]
-    assert esg.extra > 0
-    assert 0 < esg.compression_of_all < esg.compression < 1
-    english = found["Vidore2ESGReportsRetrieval:english", "identity"]
-    everyone = found["Vidore2ESGReportsRetrieval", "identity"]
-    np.testing.assert_allclose(english.measures["nDCG@5"], everyone.measures["nDCG@5"][::2])
-    assert not list((tmp_path / "vectors").glob("*/*english/pages"))  # pages are encoded once
-    assert not cells(experiment.read(tmp_path / "plan.toml"), folders(tmp_path))
-
-
-def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    assert EncoderSpec("a/model").weights() is None  # never loaded here
-    snapshot = tmp_path / "models--a--model" / "snapshots" / "c0ffee"
-    snapshot.mkdir(parents=True)
-    (snapshot / "config.json").write_text("{}")
-    (snapshot.parents[1] / "refs").mkdir()
-    (snapshot.parents[1] / "refs" / "main").write_text("c0ffee")
-    assert EncoderSpec("a/model").weights() == "c0ffee"
-    EncoderSpec("a/model").check({"weights": "c0ffee"}, tmp_path)
-    assert EncoderSpec("minilm").weights() is None  # it loads none but the known
-    assert EncoderSpec(str(tmp_path / "no" / "such" / "folder")).weights() is None
-
-
-@pytest.mark.filterwarnings("ignore")  # of the model library
-def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
-    hub.flat(tmp_path / "data" / "v1")
-    checkpoint = shutil.copytree(colqwen, tmp_path / "checkpoint")
-    plan = experiment.Experiment((str(checkpoint),), ("v1",), (controls.parse("identity"),), {})
-    fewer = replace(plan, options={"max_num_visual_tokens": 8})
-    other = Folders(tmp_path / "data", tmp_path / "other vectors", tmp_path / "other results")
-    (large,), (small,) = run(plan, folders(tmp_path)), run(fewer, other)
-    assert small.patches < large.patches
-    assert not cells(plan, folders(tmp_path))
-    assert not cells(fewer, other)
-    for mixed in (replace(other, results=tmp_path / "new"), other):  # vectors, and cells
-        with pytest.raises(
-            Mismatch,
-            match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder",
-        ):
-            next(run(plan, mixed))
-    weights = next(checkpoint.glob("*.safetensors"))
-    weights.write_bytes(weights.read_bytes())  # saved again
-    for mixed in (replace(other, results=tmp_path / "new"), other):
-        with pytest.raises(
-            Mismatch, match=r"with weights local \w+, now they are local \w+: choose another folder"
-        ):
-            next(run(fewer, mixed))

@@ -13,6 +13,7 @@ from adamerge.compress import cut
 from adamerge.inspector import colours, curve
 from adamerge.inspector.steps import take
 
+pytestmark = pytest.mark.xdist_group("inspector")  # one browser, opened once a file
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample"
 
 

@@ -14,6 +14,7 @@ import adamerge as am
 from adamerge.inspector import Query, data
 from adamerge.types import Word
 
+pytestmark = pytest.mark.xdist_group("inspector")  # one browser, opened once a file
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>"
 
 
@@ -95,14 +96,12 @@ def test_a_pruned_patch_tells_that_it_was_pruned_and_its_attention(look):
     )
     opened.locator("#patches svg").press("End")
     assert which.text_content() == f"Patch {pruned[-1]} was pruned"
-    opened.get_by_text("All groups as a table").click()
+    selected = opened.get_by_role("option", selected=True)
+    assert selected.get_attribute("aria-label").startswith(f"Patch {pruned[-1]}: ")
+
+    opened.get_by_text("All groups as a table").click()  # the mouse leaves the patch on its way
     rows = opened.locator("#groups-table tbody th").all_inner_texts()
     assert rows == [*(str(i + 1) for i in range(len(small))), *["pruned"] * len(pruned)]
-    assert (
-        opened.get_by_role("option", selected=True)
-        .get_attribute("aria-label")
-        .startswith(f"Patch {pruned[-1]}: ")
-    )
 
 
 def test_the_curve_comes_and_goes_with_what_pruning_leaves(look):

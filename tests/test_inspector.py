@@ -2,14 +2,14 @@
 
 import json
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cli import call
 from conftest import random_page
 from PIL import Image
 
@@ -194,7 +194,7 @@ def test_what_does_not_fit_goes_from_the_far_end():
     assert data.fitting(["aa"], room=3) == []
 
 
-@pytest.mark.parametrize(("n", "asked", "vectors"), [(1024, 24, 24), (5000, 4, 40), (9000, 0, 0)])
+@pytest.mark.parametrize(("n", "asked", "vectors"), [(1024, 24, 24), (5000, 4, 40)])
 def test_a_file_stays_under_3_mb_and_says_what_it_leaves_out(n, asked, vectors):
     page = random_page(n, grid=(n // 8, 8))
     noise = Image.effect_noise((800, 1200), 90).convert("RGB")
@@ -209,6 +209,17 @@ def test_a_file_stays_under_3_mb_and_says_what_it_leaves_out(n, asked, vectors):
     if left:
         assert shown["queries"][0]["text"] == "query 0"
         assert re.match(rf"({left} queries are|A query is) left out", shown["why"]["queries"])
+
+
+def test_every_k_that_has_no_room_is_left_out_but_the_methods_own(monkeypatch):
+    monkeypatch.setattr("adamerge.inspector.LIMIT", 500_000)
+    page = random_page(2000, grid=(250, 8))
+    noise = Image.effect_noise((800, 1200), 90).convert("RGB")
+    inspection = am.inspect(page, image=noise)
+    shown = embedded(inspection)
+    assert len(inspection.html.encode()) < 600_000
+    assert 0 < len(shown["steps"]) < len(inspection.steps)
+    assert shown["steps"][shown["own"]]["k"] == "-0.25"
 
 
 def test_wrong_queries_images_and_pages_are_refused():
@@ -230,7 +241,7 @@ def test_a_page_is_found_by_what_a_person_types(tmp_path):
     assert source.read_page(f"{odd}#1").id == "a#1.png"
     assert source.read_page(f"{EXAMPLES}/sample.pdf#3").id == "sample.pdf#3"
     assert source.read_patches(f"{EXAMPLES}/sample#sample.pdf#2").id == "sample.pdf#2"
-    assert source.encoder_of(f"{EXAMPLES}/sample") == "minilm"
+    assert source.encoder_of(f"{EXAMPLES}/sample").name == "minilm"
     am.write_vectors(tmp_path / "small", am.compress_pages([random_page(9, id="x")]))
     for where, words in {
         "nowhere.pdf#1": "nowhere.pdf does not exist",
@@ -248,8 +259,8 @@ def test_a_page_is_found_by_what_a_person_types(tmp_path):
 
 
 def run(*words, cwd):
-    adamerge = Path(sys.executable).with_name("adamerge")
-    return subprocess.run([adamerge, "inspect", *words], cwd=cwd, capture_output=True, text=True)
+    with chdir(cwd):
+        return call("inspect", *words)
 
 
 def test_the_command_writes_a_page_and_a_figure(tmp_path):

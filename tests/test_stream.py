@@ -1,14 +1,13 @@
 import gc
-import os
 import signal
 import subprocess
-import sys
 import threading
-import time
 
 import numpy as np
 import pytest
 from conftest import random_page
+from processes import ended, start_python
+from waiting import LONG
 
 import adamerge as am
 from adamerge.errors import BadInput, PageFailed
@@ -116,19 +115,17 @@ def test_memory_is_bounded_by_the_workers():
     assert most <= 8 * 2 + 4
 
 
-def test_ctrl_c_ends_a_run_at_once():
+def test_ctrl_c_ends_a_run_that_has_no_end():
     code = """
 import itertools, numpy as np, adamerge as am
 page = am.MultiVector(np.random.default_rng(0).normal(size=(400, 64)), np.ones(400))
-print("ready", flush=True)
-for _ in am.compress_pages(itertools.repeat(page), "sem-cluster", workers=2): pass
+for _ in am.compress_pages(itertools.repeat(page), "sem-cluster", workers=2):
+    print("a page", flush=True)
 """
-    run = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert run.stdout.readline() == "ready\n"
-    time.sleep(0.3)
-    os.kill(run.pid, signal.SIGINT)
-    _, err = run.communicate(timeout=20)
-    assert run.returncode != 0
-    assert err.rstrip().endswith("KeyboardInterrupt")
+    run = start_python("-c", code, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with ended(run):
+        assert run.stdout.readline() == "a page\n"
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=LONG)
+        assert run.returncode != 0
+        assert err.rstrip().endswith("KeyboardInterrupt")

@@ -1,0 +1,61 @@
+"""An experiment is a TOML file: what it means, and what it says where it means nothing."""
+
+from pathlib import Path
+
+import pytest
+
+import adamerge as am
+from adamerge.errors import BadFile
+from adamerge.evaluate import controls, experiment
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("encoders = 3 = 4", "cannot be read as an experiment"),
+        ("colours = []", "has 'colours', and an experiment has controls, datasets"),
+        ('encoders = ["minilm"]', "must name encoders, datasets and methods"),
+        ("encoders = [3]", "encoders are names, got 3"),
+        ("methods = [3]", "a method is a table of its name and options, got 3"),
+        ("[[methods]]\nk = 1", "a method is a table of its name and options"),
+        ("[[controls]]\nnames = ['bm25']", "a control is a table of name and of, got {'names'"),
+        ("modules = ['none.py']", "none.py is no file of Python"),
+        ("modules = ['x.toml']", "x.toml is no file of Python"),
+    ],
+)
+def test_an_experiment_that_makes_no_sense_is_refused(tmp_path, text, words):
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(BadFile, match=words):
+        experiment.read(tmp_path / "x.toml")
+
+
+def test_one_is_as_good_as_a_list_of_one(tmp_path):
+    (tmp_path / "x.toml").write_text(
+        "encoders = 'minilm'\ndatasets = 'books'\n[methods]\nname = 'adamerge'\n"
+        "[controls]\nname = 'random'\nof = 'adamerge'"
+    )
+    plan = experiment.read(tmp_path / "x.toml")
+    assert (plan.encoders, plan.datasets) == (("minilm",), ("books",))
+    assert [str(method) for method in plan.methods] == [
+        str(am.AdaMerge()),
+        f"random({am.AdaMerge()})",
+    ]
+
+
+@pytest.mark.parametrize("name", ["paper", "books"])
+def test_the_experiments_of_the_repository_are_understood(name):
+    plan = experiment.read(ROOT / "experiments" / f"{name}.toml")
+    texts = [str(method) for method in plan.methods]
+    assert len(set(texts)) == len(texts) > 150
+    assert {
+        "identity",
+        "docpruner:k=0",
+        "adamerge:k=none,c_min=0.7",
+        "adamerge:k=-0.25,c_min=0.7,unit=true",
+    } <= set(texts)
+    assert any("cut=floor" in text for text in texts)
+    assert {str(c).partition("(")[0] for c in plan.methods if isinstance(c, controls.Control)} == (
+        controls.CONTROLS.keys() | controls.ALONE
+    )
