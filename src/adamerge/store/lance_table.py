@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from adamerge.errors import BadFile, StoreUnavailable
 from adamerge.store.entry import About
-from adamerge.store.folder import TABLE, has_table, manifest_identity, table_bytes
+from adamerge.store.folder import TABLE, has_table, has_table_files, manifest_identity, table_bytes
 from adamerge.store.lance_errors import MissingVersion, damaged, reading, writing
 from adamerge.store.lance_read import Snapshot
 from adamerge.store.schema import check_schema
@@ -146,10 +146,13 @@ class LanceTable:
     def create(self, rows: pa.Table, about: About) -> None:
         """Make the table with its first pages, so that there never is a store without any."""
         rows = rows.replace_schema_metadata({DESCRIPTION: json.dumps(about.json())})
+        has_files = not self.is_remote and has_table_files(
+            self.path
+        )  # of a process that was killed
+        mode = "overwrite" if has_files else "create"
         with writing():
-            # a process that was killed may have left files here, but no version
             dataset = lance.write_dataset(
-                rows, self._address, mode="overwrite", storage_options=self._storage_options
+                rows, self._address, mode=mode, storage_options=self._storage_options
             )
         self._written(dataset)
 
