@@ -14,7 +14,7 @@ from lance_pages import D, a_page, a_query
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, Damaged, Locked, NotFound, StoreUnavailable
-from adamerge.store import is_store, lance, parse_bytes
+from adamerge.store import is_store, lance, lance_table, parse_bytes
 from adamerge.store.lance_table import superseded
 
 
@@ -385,6 +385,27 @@ def test_all_files_are_labelled_by_one_write(tmp_path):
         ] == ["f3.pdf"] * 2
 
 
+def commit_last(monkeypatch):
+    """A writer takes its clock first and commits last: an open reader sees its pages all the same."""
+    address = "s3://pages/reports"
+    monkeypatch.setattr(lance_table, "BUCKET_SECONDS", 0)
+    with (
+        am.open_store(address) as late,
+        am.open_store(address) as quick,
+        am.open_store(address) as reader,
+    ):
+        insert = late._table.insert
+
+        def let_another_commit_first(rows):
+            quick.add(a_page(60))
+            assert reader.search(a_page(60).vectors, 1)[0].id == "p00060"
+            insert(rows)
+
+        monkeypatch.setattr(late._table, "insert", let_another_commit_first)
+        late.add(a_page(61))
+        assert reader.search(a_page(61).vectors, 1)[0].id == "p00061"
+
+
 def test_a_bucket_is_a_store(monkeypatch):
     import boto3
     from moto.server import ThreadedMotoServer
@@ -415,5 +436,6 @@ def test_a_bucket_is_a_store(monkeypatch):
                 store.begin()
             assert [store.add([a_page(50), a_page(51)]) for store in (one, other)] == [2, 2]
             assert len(one) == 41
+        commit_last(monkeypatch)
     finally:
         server.stop()
