@@ -236,7 +236,7 @@ import adamerge as am
 from lance_pages import a_query, written
 searches, replaced = 0, 0
 with am.open_store(sys.argv[1], memory=sys.argv[3]) as store:
-    while searches < 100 or replaced < 100:
+    while searches < 30 or replaced < 30:
         found = store.search(a_query(searches), 5)
         assert len(found) == 5
         for entry in store.get([hit.id for hit in found]):
