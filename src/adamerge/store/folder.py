@@ -13,6 +13,11 @@ def has_table(path: str | Path) -> bool:
     return any(versions.glob("*"))
 
 
+def has_table_files(path: str | Path) -> bool:
+    """Whether a folder holds files of a table, with or without a version."""
+    return (Path(path) / TABLE).exists()
+
+
 def check_own_folder(path: str | Path) -> None:
     """Refuse to make a store in a folder that holds other files; hidden ones are nobody's documents."""
     folder = Path(path)
