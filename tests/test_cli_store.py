@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 import subprocess
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -120,17 +121,59 @@ def test_copy_and_delete(place, tmp_path):
     )
     (facts,) = lines(call("info", tmp_path / "8", "--json"))
     assert facts["bytes of vectors"] == facts["stored"] * (384 + 4)
-    assert (
-        call("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
-    )
-    assert call("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
+    removed = call("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9")
+    assert removed.stdout == "1 page removed\n"
+    assert removed.stderr.startswith(f"adamerge: {tmp_path / '8'} holds no page 'sample.pdf#9'")
+    path = place / "docs" / "sample.pdf"
+    assert call("delete", tmp_path / "8", "--source", path).stdout == "3 pages removed\n"
     again = call("delete", tmp_path / "8", "sample.pdf#1")
     assert (again.returncode, again.stderr) == (
         1,
-        f"adamerge: {tmp_path / '8'} holds no such page\n",
+        f"adamerge: {tmp_path / '8'} holds no page 'sample.pdf#1'\n",
     )
     nothing = call("search", tmp_path / "8", QUERY)
     assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
+
+
+def test_ls_lists_files_and_the_pages_of_one(place):
+    with am.open_store(place / "store") as store:
+        entries = {entry.id: entry for entry in store.entries()}
+    vectors = sum(len(entry.page) for entry in entries.values())
+    head, row = call("ls", place / "store").stdout.splitlines()
+    assert head.split() == ["file", "pages", "vectors", "size", "indexed", "year"]
+    assert row.split()[:3] == ["sample.pdf", "4", f"{vectors:,}"]
+    assert row.split()[-1] == "2026"
+    (file,) = lines(call("ls", place / "store", "--json"))
+    assert datetime.fromisoformat(file.pop("indexed")) <= datetime.now(UTC)
+    assert file == {
+        "source": "sample.pdf",
+        "pages": 4,
+        "of": 4,
+        "vectors": vectors,
+        "bytes": 2 * 384 * vectors,
+        "folder": (place / "docs").as_posix(),
+        "metadata": {"year": 2026},
+    }
+    for name in ("sample.pdf", place / "docs" / "sample.pdf"):
+        pages = lines(call("ls", place / "store", name, "--json"))
+        assert [page["id"] for page in pages] == [f"sample.pdf#{i}" for i in range(1, 5)]
+        assert [page["vectors"] for page in pages] == [
+            len(entries[page["id"]].page) for page in pages
+        ]
+    assert call("ls", place / "store", "sample.pdf").stdout.splitlines()[1].split()[0] == (
+        "sample.pdf#1"
+    )
+
+
+@pytest.mark.parametrize("verb", [["delete", "--source"], ["ls"]])
+def test_a_file_that_is_not_there_is_told_what_is_like_it(place, verb):
+    name, *option = verb
+    result = call(name, place / "store", *option, "elsewhere/sampel.pdf")
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"adamerge: {place / 'store'} holds no file 'elsewhere/sampel.pdf' "
+        "(did you mean 'sample.pdf'?): adamerge ls lists them\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -338,12 +338,13 @@ class LanceStore(Store):
             return {}
         metadata = self.columns()
         found: dict[str, Source] = {}
-        for row in read(
-            self._table, ["id", "source", "hash", "root", "pages", *metadata]
-        ).to_pylist():
+        columns = ["id", "source", "hash", "root", "pages", "rows", "written", *metadata]
+        for row in read(self._table, columns).to_pylist():
             labels = {name: row[name] for name in metadata if row[name] is not None}
             source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], labels))
             source.ids[row["id"]] = row["hash"]
+            source.rows[row["id"]] = row["rows"]
+            source.written[row["id"]] = row["written"]
         return found
 
     def facts(self) -> dict[str, Any]:
@@ -351,7 +352,7 @@ class LanceStore(Store):
         about = self.known()
         listed = read(self._table, ["patches", "rows", "extra"])
         sums = {name: int(listed[name].to_numpy().sum()) for name in listed.column_names}
-        vectors = sums["rows"] * _width(about)
+        vectors = sums["rows"] * about.vector_bytes
         total = self._bytes()
         counts = {"pages": len(listed), "files": len(self.sources())}
         return facts_of(about, self.columns(), **counts, **sums, vectors=vectors, total=total)
@@ -399,7 +400,7 @@ class LanceStore(Store):
             return self._held
         listed = read(self._table, ["id", "rows"])
         rows = int(listed["rows"].to_numpy().sum())
-        if rows * _width(about) > self.memory:
+        if rows * about.vector_bytes > self.memory:
             self._held, self._version, self._newest = None, version, -1
             return None
         held = self._held or Memory(about.dimension, about.dtype, rows)
@@ -446,8 +447,3 @@ class LanceStore(Store):
 def is_table(path: str | Path) -> bool:
     """Whether a folder holds a table with at least one version; a process that was killed early leaves none."""
     return any((Path(path) / f"{TABLE}.lance" / "_versions").glob("*"))
-
-
-def _width(about: About) -> int:
-    """Bytes of one stored vector."""
-    return about.dimension * np.dtype(about.dtype).itemsize + (4 if about.dtype == "int8" else 0)
