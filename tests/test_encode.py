@@ -1,20 +1,25 @@
-"""`adamerge encode`: from files to vectors, as a person runs it."""
+"""`adamerge encode`: from files to vectors."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from cli import lines, run
+from cli import call, lines
+from light import Light, write_pdf
+from processes import ended, start_python
 from reportlab.pdfgen.canvas import Canvas
+from waiting import LONG, until
 
 import adamerge as am
 from adamerge.encoders import EncoderSpec
+from adamerge.encoders.encode import encode_files
+from adamerge.errors import Mismatch
 
+HERE = str(Path(__file__).parent)
 LINES = Path(__file__).with_name("test_encode.py").read_text().splitlines()
 
 
@@ -31,103 +36,112 @@ def long_pdf(tmp_path_factory):
     return path
 
 
-def same_folders(a, b):
-    assert {p.name for p in a.iterdir()} == {p.name for p in b.iterdir()}
-    for path in a.iterdir():
-        assert path.read_bytes() == (b / path.name).read_bytes(), path.name
-
-
+# The command with small shards; told to, it waits after the second one until somebody stops it.
 SMALL_SHARDS = """
+import os, signal
 from adamerge.vectors import shards
-shards.SHARD_BYTES = 400_000
+
+def write_and_wait(path, *content, write=shards.write_shard):
+    write(path, *content)
+    if path.name == "shard-00001.safetensors":
+        signal.pause()
+
+if "WAIT" in os.environ:
+    shards.write_shard = write_and_wait
+shards.SHARD_BYTES = 40_000
 from adamerge.cli import main
 main()
 """
 
 
-def start(*words):
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(
-        [sys.executable, "-c", SMALL_SHARDS, "encode", *map(str, words)], **quiet
+def start_small(*words, **environment):
+    return start_python(
+        "-c",
+        SMALL_SHARDS,
+        "encode",
+        *map(str, words),
+        "--encoder",
+        "light:Batched",
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": HERE} | environment,
     )
-
-
-def finish(*words):
-    assert start(*words).wait() == 0
 
 
 def test_300_pages_stream_through_and_a_killed_run_ends_as_if_undisturbed(long_pdf, tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    process = start(long_pdf, "-o", killed)
-    while process.poll() is None and len(list(killed.glob("shard-*.safetensors"))) < 2:
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    done = len(list(killed.glob("shard-*.safetensors")))
-    assert run("info", killed).returncode == 1
-    finish(long_pdf, "-o", killed)
-    finish(long_pdf, "-o", whole)
-    same_folders(whole, killed)
-    assert [p.id for p in am.read_vectors(whole)] == [f"long.pdf#{i + 1}" for i in range(300)]
-    assert 2 <= done < len(list(whole.glob("shard-*")))
+    process = start_small(long_pdf, "-o", killed, WAIT="1")
+    with ended(process):
+        until((killed / "shard-00001.safetensors").exists, "the second shard", process)
+        process.kill()
+        assert process.wait(LONG) == -signal.SIGKILL
+    assert call("info", killed).returncode == 1
+    for folder in (killed, whole):
+        assert start_small(long_pdf, "-o", folder).wait(LONG) == 0
+    assert [page.id for page in am.read_vectors(whole)] == [f"long.pdf#{i + 1}" for i in range(300)]
+    assert len(list(whole.glob("shard-*"))) > 2
+    assert {path.name for path in whole.iterdir()} == {path.name for path in killed.iterdir()}
+    for path in whole.iterdir():
+        assert path.read_bytes() == (killed / path.name).read_bytes(), path.name
 
 
 def test_memory_does_not_grow_with_the_pages(long_pdf, tmp_path):
     code = """
-import resource, sys, adamerge as am
+import resource, sys
 from adamerge.encoders.encode import encode_files
-for i, _ in enumerate(encode_files([sys.argv[1]], sys.argv[2], am.load_encoder("minilm"))):
+from light import Light
+for i, _ in enumerate(encode_files([sys.argv[1]], sys.argv[2], Light())):
     if i in (80, 299): print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     # a small parent: its memory would count
     launch = "import subprocess, sys; subprocess.run(sys.argv[1:], check=True)"
-    words = [
-        sys.executable,
-        "-c",
-        launch,
-        sys.executable,
-        "-W",
-        "ignore",
-        "-c",
-        code,
-        long_pdf,
-        tmp_path / "v",
-    ]
-    early, late = map(int, subprocess.check_output(words, text=True).split())
-    assert late < 1.08 * early
+    command = [sys.executable, "-c", launch, sys.executable, "-c", code, long_pdf, tmp_path / "v"]
+    environment = os.environ | {"PYTHONPATH": HERE}
+    early, late = map(int, subprocess.check_output(command, text=True, env=environment).split())
+    assert late < 1.1 * early
+
+
+def test_a_file_that_was_renamed_is_not_taken_for_the_one_before(tmp_path):
+    """The same bytes by another name are other pages: a folder that was begun is not gone on with."""
+    first = write_pdf(tmp_path / "first.pdf", ["one", "two"])
+    list(encode_files([first], tmp_path / "v", Light()))
+    second = first.rename(tmp_path / "second.pdf")
+    with pytest.raises(Mismatch, match="cannot mix in"):
+        list(encode_files([second], tmp_path / "v", Light()))
+    assert [page.id for page in am.read_vectors(tmp_path / "v")] == ["first.pdf#1", "first.pdf#2"]
 
 
 def test_the_manifest_says_what_made_the_vectors(tmp_path):
     sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
-    result = run("encode", sample, "-o", tmp_path / "v", "--batch-size", 2, "--dpi", 72)
+    result = call("encode", sample, "-o", tmp_path / "v", "--batch-size", 2, "--dpi", 72)
     assert result.returncode == 0, result.stderr
-    assert "pages                   4" in result.stdout
+    assert result.stdout.startswith(f"{tmp_path / 'v'}: 4 pages, ")
     encoder = json.loads((tmp_path / "v" / "manifest.json").read_text())["encoder"]
     assert encoder["name"] == "minilm"
     assert (encoder["batch size"], encoder["dpi"], encoder["attention kernel"]) == (2, 72, "sdpa")
-    assert run("compress", tmp_path / "v", "-o", tmp_path / "s").returncode == 0
+    assert call("compress", tmp_path / "v", "-o", tmp_path / "s").returncode == 0
     assert encoder["libraries"]["torch"]
     other = tmp_path / "other.pdf"
     other.write_bytes(sample.read_bytes() + b"%")
-    changed = run("encode", other, "-o", tmp_path / "v", "--batch-size", 2, "--dpi", 72)
+    changed = call("encode", other, "-o", tmp_path / "v", "--batch-size", 2, "--dpi", 72)
     assert "of source" in changed.stderr
-    again = run("encode", sample, "-o", tmp_path / "v", "--dpi", 72)
+    again = call("encode", sample, "-o", tmp_path / "v", "--dpi", 72)
     assert again.returncode == 1
     assert "cannot mix in" in again.stderr
-    assert "is there already" in run("encode", sample, "-o", tmp_path / "v", "--no-resume").stderr
+    assert "is there already" in call("encode", sample, "-o", tmp_path / "v", "--no-resume").stderr
 
 
 def test_bad_pages_stop_a_run_or_are_passed_over(tmp_path):
     (tmp_path / "a.pdf").write_bytes(b"%PDF- nothing")
-    canvas = Canvas(str(tmp_path / "b.pdf"))
+    canvas = Canvas(str(tmp_path / "b.pdf"), pagesize=(300, 100))
     canvas.showPage()
-    canvas.drawString(40, 700, "the second page has words")
+    canvas.drawString(40, 50, "the second page has words")
     canvas.save()
-    stopped = run("encode", tmp_path / "*.pdf", "-o", tmp_path / "v")
+    stopped = call("encode", tmp_path / "*.pdf", "-o", tmp_path / "v")
     assert stopped.returncode == 1
     assert "a.pdf is damaged" in stopped.stderr.splitlines()[-1]
     assert not (tmp_path / "v").exists()
-    passed = run("encode", tmp_path / "*.pdf", "-o", tmp_path / "v", "--skip-bad")
+    passed = call("encode", tmp_path / "*.pdf", "-o", tmp_path / "v", "--skip-bad")
     assert passed.returncode == 0, passed.stderr
     assert [p.id for p in am.read_vectors(tmp_path / "v")] == ["b.pdf#2"]
     skipped = [
@@ -135,25 +149,25 @@ def test_bad_pages_stop_a_run_or_are_passed_over(tmp_path):
     ]
     assert len(skipped) == 2
     assert "page 'b.pdf#1' has no words" in skipped[1]
-    nothing = run("encode", tmp_path / "a.pdf", "-o", tmp_path / "w", "--skip-bad")
+    nothing = call("encode", tmp_path / "a.pdf", "-o", tmp_path / "w", "--skip-bad")
     assert nothing.returncode == 1
     assert "no page could be encoded" in nothing.stderr
     assert not (tmp_path / "w").exists()
 
 
 def test_encoders_are_listed_with_what_they_need():
-    found = {e["encoder"]: e for e in lines(run("encoders", "--json"))}
+    found = {e["encoder"]: e for e in lines(call("encoders", "--json"))}
     assert found["minilm"]["installed"]
     assert found["vidore/colqwen2.5-v0.2"]["extra"] == "colpali"
     for name in found:  # each is a name that one can ask for
         EncoderSpec(name).check_options()
-    assert "words of the text layer" in run("encoders").stdout
+    assert "words of the text layer" in call("encoders").stdout
 
 
 def test_wrong_options_are_refused_before_a_model_is_loaded(tmp_path):
-    assert "does not exist" in run("encode", tmp_path / "x.pdf", "-o", tmp_path / "v").stderr
+    assert "does not exist" in call("encode", tmp_path / "x.pdf", "-o", tmp_path / "v").stderr
     sample = Path(__file__).parent.parent / "examples" / "sample.pdf"
-    result = run("encode", sample, "-o", tmp_path / "v", "--dtype", "float16")
+    result = call("encode", sample, "-o", tmp_path / "v", "--dtype", "float16")
     assert "minilm takes no dtype" in result.stderr
     assert not (tmp_path / "v").exists()
 
