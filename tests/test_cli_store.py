@@ -292,3 +292,18 @@ def test_what_may_work_later_has_an_exit_code_of_its_own(tmp_path):
     assert result.returncode == 75
     assert "another process is writing" in result.stderr
     assert run("info", tmp_path / "store").returncode == 1
+
+
+def test_inspecting_a_file_shows_the_method_that_index_stores_it_by(place, tmp_path):
+    def inspected(page, *options):
+        result = call("inspect", page, "-o", tmp_path / "page.html", *options)
+        assert result.returncode == 0, result.stderr
+        return (tmp_path / "page.html").read_text()
+
+    with am.open_store(place / "store") as store:
+        stored_by = store.known().method
+    shown = inspected(f"{SAMPLE}#3")
+    assert shown == inspected(f"{SAMPLE}#3", "--method", stored_by)
+    assert shown != inspected(f"{SAMPLE}#3", "--method", "adamerge")
+    vectors = f"examples/sample#{SAMPLE.split('/')[-1]}#3"  # which say that minilm made them
+    assert inspected(vectors) == inspected(vectors, "--method", stored_by)
