@@ -235,7 +235,8 @@ def test_what_was_passed_over_and_what_failed_is_said_at_the_end(place, tmp_path
 
 
 def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
-    command = f"{ADAMERGE} index {place / 'docs'} --store {tmp_path / 'store'} --json | head -n 1"
+    words = f"index {place / 'docs'} --store {tmp_path / 'store'} --json --quiet"
+    command = f"{ADAMERGE} {words} | head -n 1"
     result = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=120
     )
