@@ -1,10 +1,12 @@
-"""The verbs on stores, as a person runs them: real processes, the real encoder, real files."""
+"""The verbs on stores, with the real encoder and real files."""
 
 import csv
 import json
+import os
 import shutil
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,9 +238,12 @@ def test_what_was_passed_over_and_what_failed_is_said_at_the_end(place, tmp_path
 
 def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
     words = f"index {place / 'docs'} --store {tmp_path / 'store'} --json --quiet"
-    command = f"{ADAMERGE} {words} | head -n 1"
+    command = f"{ADAMERGE} {words} --encoder light:Light | head -n 1"
     result = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=120
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
     )
     assert (result.returncode, result.stderr) == (0, "")
     with am.open_store(tmp_path / "store") as store:
