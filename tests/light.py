@@ -1,5 +1,6 @@
 """An encoder that needs no model: a patch a word, its vector drawn from its letters. For tests of what is around."""
 
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
@@ -40,6 +41,15 @@ class Light:
         vectors = np.array([of_word(word.text) for word in page.words])
         boxes = np.array([word.box for word in page.words])
         return am.MultiVector(vectors, np.ones(len(vectors)), boxes=boxes, id=page.id)
+
+
+class Batched(Light):
+    """As a model on a GPU: the vectors of a page depend a little on the pages that it is encoded with."""
+
+    def encode_pages(self, pages):
+        alone = super().encode_pages(pages)
+        others = sum(len(page) for page in alone)
+        return [replace(page, vectors=page.vectors * (1 + others / 4096)) for page in alone]
 
 
 def of_word(word):

@@ -281,7 +281,7 @@ def test_an_input_that_changed_is_not_taken_for_the_one_before(tmp_path):
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(source, tmp_path):
-    command = f"{ADAMERGE} compress {source} -o {tmp_path / 's'} --json | head -1"
+    command = f"{ADAMERGE} compress {source} -o {tmp_path / 's'} --json --quiet | head -1"
     result = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True
     )

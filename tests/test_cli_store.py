@@ -1,9 +1,12 @@
-"""The verbs on stores, as a person runs them: real processes, the real encoder, real files."""
+"""The verbs on stores, with the real encoder and real files."""
 
 import csv
 import json
+import os
 import shutil
 import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,17 +123,59 @@ def test_copy_and_delete(place, tmp_path):
     )
     (facts,) = lines(call("info", tmp_path / "8", "--json"))
     assert facts["bytes of vectors"] == facts["stored"] * (384 + 4)
-    assert (
-        call("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9").stdout == "1 pages removed\n"
-    )
-    assert call("delete", tmp_path / "8", "--source", "sample.pdf").stdout == "3 pages removed\n"
+    removed = call("delete", tmp_path / "8", "sample.pdf#1", "sample.pdf#9")
+    assert removed.stdout == "1 page removed\n"
+    assert removed.stderr.startswith(f"adamerge: {tmp_path / '8'} holds no page 'sample.pdf#9'")
+    path = place / "docs" / "sample.pdf"
+    assert call("delete", tmp_path / "8", "--source", path).stdout == "3 pages removed\n"
     again = call("delete", tmp_path / "8", "sample.pdf#1")
     assert (again.returncode, again.stderr) == (
         1,
-        f"adamerge: {tmp_path / '8'} holds no such page\n",
+        f"adamerge: {tmp_path / '8'} holds no page 'sample.pdf#1'\n",
     )
     nothing = call("search", tmp_path / "8", QUERY)
     assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
+
+
+def test_ls_lists_files_and_the_pages_of_one(place):
+    with am.open_store(place / "store") as store:
+        entries = {entry.id: entry for entry in store.entries()}
+    vectors = sum(len(entry.page) for entry in entries.values())
+    head, row = call("ls", place / "store").stdout.splitlines()
+    assert head.split() == ["file", "pages", "vectors", "size", "indexed", "year"]
+    assert row.split()[:3] == ["sample.pdf", "4", f"{vectors:,}"]
+    assert row.split()[-1] == "2026"
+    (file,) = lines(call("ls", place / "store", "--json"))
+    assert datetime.fromisoformat(file.pop("indexed")) <= datetime.now(UTC)
+    assert file == {
+        "source": "sample.pdf",
+        "pages": 4,
+        "of": 4,
+        "vectors": vectors,
+        "bytes": 2 * 384 * vectors,
+        "folder": (place / "docs").as_posix(),
+        "metadata": {"year": 2026},
+    }
+    for name in ("sample.pdf", place / "docs" / "sample.pdf"):
+        pages = lines(call("ls", place / "store", name, "--json"))
+        assert [page["id"] for page in pages] == [f"sample.pdf#{i}" for i in range(1, 5)]
+        assert [page["vectors"] for page in pages] == [
+            len(entries[page["id"]].page) for page in pages
+        ]
+    assert call("ls", place / "store", "sample.pdf").stdout.splitlines()[1].split()[0] == (
+        "sample.pdf#1"
+    )
+
+
+@pytest.mark.parametrize("verb", [["delete", "--source"], ["ls"]])
+def test_a_file_that_is_not_there_is_told_what_is_like_it(place, verb):
+    name, *option = verb
+    result = call(name, place / "store", *option, "elsewhere/sampel.pdf")
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"adamerge: {place / 'store'} holds no file 'elsewhere/sampel.pdf' "
+        "(did you mean 'sample.pdf'?): adamerge ls lists them\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,9 +237,13 @@ def test_what_was_passed_over_and_what_failed_is_said_at_the_end(place, tmp_path
 
 
 def test_a_reader_that_leaves_does_not_stop_the_indexing(place, tmp_path):
-    command = f"{ADAMERGE} index {place / 'docs'} --store {tmp_path / 'store'} --json | head -n 1"
+    words = f"index {place / 'docs'} --store {tmp_path / 'store'} --json --quiet"
+    command = f"{ADAMERGE} {words} --encoder light:Light | head -n 1"
     result = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=120
+        ["bash", "-o", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
     )
     assert (result.returncode, result.stderr) == (0, "")
     with am.open_store(tmp_path / "store") as store:
@@ -249,3 +298,18 @@ def test_what_may_work_later_has_an_exit_code_of_its_own(tmp_path):
     assert result.returncode == 75
     assert "another process is writing" in result.stderr
     assert run("info", tmp_path / "store").returncode == 1
+
+
+def test_inspecting_a_file_shows_the_method_that_index_stores_it_by(place, tmp_path):
+    def inspected(page, *options):
+        result = call("inspect", page, "-o", tmp_path / "page.html", *options)
+        assert result.returncode == 0, result.stderr
+        return (tmp_path / "page.html").read_text()
+
+    with am.open_store(place / "store") as store:
+        stored_by = store.known().method
+    shown = inspected(f"{SAMPLE}#3")
+    assert shown == inspected(f"{SAMPLE}#3", "--method", stored_by)
+    assert shown != inspected(f"{SAMPLE}#3", "--method", "adamerge")
+    vectors = f"examples/sample#{SAMPLE.split('/')[-1]}#3"  # which say that minilm made them
+    assert inspected(vectors) == inspected(vectors, "--method", stored_by)

@@ -1,10 +1,7 @@
 """Indexing files: what is new is added, what changed is replaced, what is gone is removed, and no kill loses a page."""
 
-import os
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -14,6 +11,8 @@ import numpy as np
 import pytest
 from light import Light, write_pdf
 from PIL import Image
+from processes import ended, start_python
+from waiting import LONG, until
 
 import adamerge as am
 from adamerge.encoders import default_method
@@ -339,8 +338,8 @@ with am.open_store(sys.argv[1]) as store:
 
 
 def start_indexing(store, folder):
-    arguments = [sys.executable, "-c", INDEXER, str(store), str(folder), str(Path(__file__).parent)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    arguments = ["-c", INDEXER, str(store), str(folder), str(Path(__file__).parent)]
+    return start_python(*arguments, stdout=subprocess.PIPE, text=True)
 
 
 def change_something(folder, rng, turn):
@@ -354,32 +353,32 @@ def change_something(folder, rng, turn):
     )
 
 
-def wait_for(path):
-    """Until the first write has begun."""
-    while not path.exists():
-        time.sleep(0.001)
-    return []
-
-
 def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_path):
-    rng = np.random.default_rng(int(time.time()))
+    seed = int(time.time())
+    rng = np.random.default_rng(seed)
     folder, place = tmp_path / "docs", tmp_path / "store"
     for i in range(12):
         write_pdf(folder / f"f{i}.pdf", [f"file {i} page {j}" for j in range(20)])
-    for turn in range(20):
+    for turn in range(8):
         process = start_indexing(place, folder)
-        lines = [process.stdout.readline()] if turn % 4 else wait_for(place / "pages.lance")
-        time.sleep(rng.uniform(0, 0.3) if turn % 4 else 0)
-        os.kill(process.pid, signal.SIGKILL)
-        lines += process.communicate()[0].split("\n")[:-1]  # the last may be cut
-        said = dict(reversed(line.split()) for line in lines)
+        with ended(process):
+            if turn == 0:  # in the midst of the first write
+                until((place / "pages.lance").exists, "the first write", process)
+            lines = [process.stdout.readline() for _ in range(rng.integers(60) if turn else 0)]
+            process.kill()
+            lines += process.communicate(timeout=LONG)[0].split("\n")[:-1]  # the last may be cut
+        did = dict(reversed(line.split()) for line in lines if line)
         with am.open_store(place) as store:
             there = Counter(entry.id for entry in store.entries()) if len(store) else Counter()
-        assert set(there.values()) <= {1}, turn
-        assert {id for id, did in said.items() if did != "removed"} <= set(there), turn
-        assert not {id for id, did in said.items() if did == "removed"} & set(there), turn
+        removed = {id for id, what in did.items() if what == "removed"}
+        assert set(there.values()) <= {1}, (seed, turn)
+        assert did.keys() - removed <= there.keys(), (seed, turn)
+        assert not removed & there.keys(), (seed, turn)
         change_something(folder, rng, turn)
-    start_indexing(place, folder).communicate(timeout=120)
+
+    last = start_indexing(place, folder)
+    with ended(last):
+        last.communicate(timeout=LONG)
     with am.open_store(place) as killed, am.open_store(tmp_path / "fresh") as fresh:
         index(fresh, folder, dpi=30)
         pages = {entry.id: entry for entry in fresh.entries()}

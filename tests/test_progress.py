@@ -33,9 +33,10 @@ def test_speed_and_time_left_are_of_the_pages_that_were_encoded():
     task = Task(Silence(), "indexing", "pages", 414, clock=clock)
     task.pass_over(14)  # had not changed
     assert (task.speed, task.seconds_left, task.facts()) == (None, None, "")
+    clock.now += 30  # the model is loaded
     for _ in range(4):
-        clock.now += 2
         task.begin("report.pdf")
+        clock.now += 2
         task.advance()
     assert (task.done, task.speed, task.seconds_left) == (18, 0.5, 792)
     assert task.facts() == "0.5 pages/s, 13 min left, report.pdf"
@@ -63,12 +64,12 @@ def test_a_log_file_gets_a_line_now_and_then(capsys):
     clock = Clock()
     task = Task(Lines(clock), "indexing", "pages", 1414, clock=clock)
     for _ in range(25):
-        clock.now += 1
         task.begin("sub/report.pdf")
+        clock.now += 1
         task.advance()
     assert capsys.readouterr().err.splitlines() == [
-        "indexing: 9 of 1,414 pages, 1 pages/s, 23 min left, sub/report.pdf",
-        "indexing: 19 of 1,414 pages, 1 pages/s, 23 min left, sub/report.pdf",
+        "indexing: 10 of 1,414 pages, 1 pages/s, 23 min left, sub/report.pdf",
+        "indexing: 20 of 1,414 pages, 1 pages/s, 23 min left, sub/report.pdf",
     ]
 
 

@@ -9,6 +9,7 @@ from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
 from adamerge.cli.index import index
 from adamerge.cli.inspect import inspect
+from adamerge.cli.ls import ls
 from adamerge.cli.serve import serve
 
 
@@ -33,6 +34,7 @@ for verb in (
     vectors.methods,
     index,
     store.search,
+    ls,
     store.delete,
     store.export,
     store.copy,

@@ -73,13 +73,13 @@ def evaluate() -> None:
     "--method", "methods", multiple=True, help="A method or control, instead of those of the file."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
-@click.option("--data", type=FOLDER, default="data", show_default=True, help="Folder of datasets.")
+@click.option(
+    "--data", type=FOLDER, help="Folder of datasets.  [default: the file's, or data beside it]"
+)
 @click.option(
     "--vectors",
     type=FOLDER,
-    default="vectors",
-    show_default=True,
-    help="Folder of encoded datasets.",
+    help="Folder of encoded datasets.  [default: the file's, or vectors beside it]",
 )
 def run_experiment(
     file: Path,
@@ -88,8 +88,8 @@ def run_experiment(
     datasets: tuple[str, ...],
     methods: tuple[str, ...],
     jobs: int,
-    data: Path,
-    vectors: Path,
+    data: Path | None,
+    vectors: Path | None,
 ) -> None:
     """Encode every dataset once, then write a result file per encoder, dataset and method.
 
@@ -107,7 +107,7 @@ def run_experiment(
         datasets=datasets or plan.datasets,
         methods=tuple(map(controls.parse, methods)) or plan.methods,
     )
-    folders = Folders(data, vectors, out)
+    folders = Folders(data or plan.data, vectors or plan.vectors, out)
     for cell in _progress(plan, folders, jobs):
         score = f"{cell.mean():.4f}" if cell.measures else "-"
         click.echo(
@@ -123,8 +123,8 @@ def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Itera
         def watch(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 is_cells = what == "cells"
-                unit = "cells" if is_cells else "pages"
-                tasks[what] = Task(report, what, unit, total, done, is_part=not is_cells)
+                title, unit = ("evaluating", "cells") if is_cells else (what, "pages")
+                tasks[what] = Task(report, title, unit, total, done, is_part=not is_cells)
             task = tasks[what]
             task.advance(done - task.done)
 

@@ -44,7 +44,9 @@ class Task:
         report.show(self)
 
     def begin(self, current: str) -> None:
-        """Say what is being worked on: the name of a file."""
+        """Say what is being worked on: the name of a file. With the first one, the clock of the speed starts."""
+        if len(self._counts) == 1:  # until now a model was loaded
+            self._counts[0] = (self._clock(), self.done)
         self.current = current
         self._report.show(self)
 

@@ -8,10 +8,11 @@ import click
 
 from adamerge.cli.common import as_lines, existing, in_store
 from adamerge.cli.progress import tracked
-from adamerge.errors import BadInput
+from adamerge.errors import NotFound
 from adamerge.report import table
 from adamerge.store import open_named
 from adamerge.store.entry import DTYPES
+from adamerge.store.listing import find_missing, find_source
 from adamerge.store.transfer import copy as copy_pages
 from adamerge.store.transfer import export_parquet, export_shards
 from adamerge.types import Found, Hit
@@ -118,14 +119,18 @@ def _json(hit: Hit) -> dict[str, Any]:
 @click.command()
 @in_store
 @click.argument("ids", nargs=-1)
-@click.option("--source", help="All pages of a file.")
+@click.option("--source", help="All pages of a file: its name in the store, or its path.")
 def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
-    """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file."""
+    """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file; `adamerge ls` lists both."""
     with existing(where) as store:
-        count = store.delete(*ids, source=source)
+        name = None if source is None else find_source(store, source)
+        missing = find_missing(store, ids)
+        count = store.delete(*ids, source=name)
     if not count:
-        raise BadInput(f"{where} holds no such page")
-    click.echo(f"{count:,} pages removed")
+        raise NotFound(missing)
+    if missing:
+        click.echo(f"adamerge: {missing}", err=True)
+    click.echo(f"{count:,} {'page' if count == 1 else 'pages'} removed")
 
 
 @click.command()

@@ -3,6 +3,8 @@
 encoders = ["minilm"]
 datasets = ["books"]
 modules = ["halves.py"]                  Python files with methods of one's own, beside the TOML file; imported first
+data = "../data"                         folder of datasets, from where the TOML file is; "data" if not said
+vectors = "../vectors"                   folder of encoded datasets, likewise; "vectors" if not said
 
 [[methods]]                              every combination of the lists is a method
 name = "adamerge"
@@ -28,17 +30,22 @@ from adamerge.errors import BadFile, BadInput, UnknownName
 from adamerge.evaluate import controls
 from adamerge.evaluate.controls import Control
 
-KEYS = {"encoders", "datasets", "modules", "options", "methods", "controls"}
+KEYS = {"encoders", "datasets", "modules", "data", "vectors", "options", "methods", "controls"}
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What to run: every method on every dataset as every encoder sees it; `options` are those of the encoders."""
+    """What to run: every method on every dataset as every encoder sees it; `options` are those of the encoders.
+
+    data, vectors  folders of datasets and of encoded datasets
+    """
 
     encoders: tuple[str, ...]
     datasets: tuple[str, ...]
     methods: tuple[Method | Control, ...]
     options: Mapping[str, Any]
+    data: Path = Path("data")
+    vectors: Path = Path("vectors")
 
     def __post_init__(self) -> None:
         """What is asked twice is asked once."""
@@ -72,7 +79,22 @@ def _experiment(raw: Mapping[str, Any], path: Path) -> Experiment:
     )
     if not encoders or not datasets or not texts or not isinstance(options, dict):
         raise BadFile("it must name encoders, datasets and methods, and options as a table")
-    return Experiment(tuple(encoders), tuple(datasets), tuple(map(controls.parse, texts)), options)
+    return Experiment(
+        tuple(encoders),
+        tuple(datasets),
+        tuple(map(controls.parse, texts)),
+        options,
+        data=_folder(path, raw, "data"),
+        vectors=_folder(path, raw, "vectors"),
+    )
+
+
+def _folder(path: Path, raw: Mapping[str, Any], key: str) -> Path:
+    """A folder that the file names, from where the file is; one called as the key where it names none."""
+    name = raw.get(key, key)
+    if not isinstance(name, str) or not name:
+        raise BadFile(f"it must name a folder in '{key}', got {name!r}")
+    return path.parent / name
 
 
 def import_file(path: Path) -> None:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from numbers import Integral
 from threading import Lock, RLock
 from types import TracebackType
@@ -37,6 +38,15 @@ class Source:
     pages: int
     root: str
     metadata: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)  # id -> vectors that are stored of that page
+    written: dict[str, int] = field(default_factory=dict)  # id -> when, in ns since 1970, if known
+
+    @property
+    def indexed(self) -> datetime | None:
+        """When its last page was stored; None where the database does not tell."""
+        if not self.written:
+            return None
+        return datetime.fromtimestamp(max(self.written.values()) / 1e9, UTC)
 
 
 class Store(ABC):

@@ -110,6 +110,12 @@ class About:
         revision = f" ({self.encoder['revision']})" if self.encoder.get("revision") else ""
         return f"{encoder}{revision} + {self.method}"
 
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of one stored vector; in int8 it has a scale beside it."""
+        scale = 4 if self.dtype == "int8" else 0
+        return self.dimension * np.dtype(self.dtype).itemsize + scale
+
     def json(self) -> dict[str, Any]:
         """As a store writes it."""
         return asdict(self)

@@ -28,7 +28,7 @@ from adamerge.store.lance_read import Snapshot, ids_filter
 from adamerge.store.lance_search import ResidentVectors, rank_on_disk, rank_resident
 from adamerge.store.lance_table import LanceTable
 from adamerge.store.metadata import columns_of
-from adamerge.store.schema import fields_of, metadata_of, schema_of, to_table, vector_bytes
+from adamerge.store.schema import fields_of, metadata_of, schema_of, to_table
 
 COMPACT = 256  # writes after which a writer tidies up without being closed
 INDEX_FROM = 10_000  # pages from which the mean vectors get an index
@@ -325,12 +325,15 @@ def _entries_of(snapshot: Snapshot, ids: Sequence[str]) -> list[Entry]:
 def _sources_of(snapshot: Snapshot) -> dict[str, Source]:
     """The files whose pages a version holds, by name."""
     metadata = snapshot.metadata
-    listed = snapshot.read(["id", "source", "hash", "root", "pages", *metadata])
+    columns = ["id", "source", "hash", "root", "pages", "rows", "written", *metadata]
+    listed = snapshot.read(columns)
     found: dict[str, Source] = {}
     for row in listed.to_pylist():
         labels = {name: row[name] for name in metadata if row[name] is not None}
         source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], labels))
         source.ids[row["id"]] = row["hash"]
+        source.rows[row["id"]] = row["rows"]
+        source.written[row["id"]] = row["written"]
     return found
 
 
@@ -344,6 +347,6 @@ def _facts_of(snapshot: Snapshot, total: int) -> dict[str, Any]:
         pages=len(listed),
         files=len(listed["source"].unique()),
         **sums,
-        vectors=sums["rows"] * vector_bytes(snapshot.about),
+        vectors=sums["rows"] * snapshot.about.vector_bytes,
         total=total,
     )

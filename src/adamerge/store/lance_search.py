@@ -6,7 +6,7 @@ from adamerge.arrays import Floats
 from adamerge.search import Memory, best, maxsim, rank_until_stable
 from adamerge.store.base import Ranking
 from adamerge.store.lance_read import Snapshot, ids_filter
-from adamerge.store.schema import flat_vectors, stored_vectors, vector_bytes, vector_columns
+from adamerge.store.schema import flat_vectors, stored_vectors, vector_columns
 
 WRITES_AT_ONCE = 256  # that a filter names; where more are new, all vectors are read
 
@@ -33,7 +33,7 @@ class ResidentVectors:
             return self._memory
         listed = snapshot.read(["id", "rows", "written"])
         rows = int(listed["rows"].to_numpy().sum())
-        if rows * vector_bytes(snapshot.about) > self.budget:
+        if rows * snapshot.about.vector_bytes > self.budget:
             self._forget(snapshot.about.made)
             self._version = snapshot.version
             return None

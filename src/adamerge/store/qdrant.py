@@ -218,13 +218,13 @@ class QdrantStore(Store):
         self.refresh()
         if self.about is None:
             return found
-        for point in self._scroll(
-            None, ["id", "source", "hash", "root", "pages", "metadata"], False
-        ):
+        columns = ["id", "source", "hash", "root", "pages", "rows", "metadata"]
+        for point in self._scroll(None, columns, False):
             row = point.payload
             values = values_of(row["metadata"], self._columns)
             source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], values))
             source.ids[row["id"]] = row["hash"]
+            source.rows[row["id"]] = row["rows"]
         return found
 
     def facts(self) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class QdrantStore(Store):
             sums = {name: total + point.payload[name] for name, total in sums.items()}
             pages += 1
             sources.add(point.payload["source"])
-        vectors = sums["rows"] * about.dimension * np.dtype(about.dtype).itemsize
+        vectors = sums["rows"] * about.vector_bytes
         return facts_of(
             about,
             self._columns,

@@ -224,12 +224,6 @@ def flat_vectors(batch: pa.RecordBatch) -> tuple[Any, Any, Any, Any]:
     return vectors, begins, ends, scales
 
 
-def vector_bytes(about: About) -> int:
-    """Bytes of one stored vector."""
-    scale = 4 if about.dtype == "int8" else 0
-    return about.dimension * np.dtype(about.dtype).itemsize + scale
-
-
 def vectors_of(batch: pa.RecordBatch, i: int) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
     """The stored rows (m + e, d) of page i of a batch, and their scales in int8; views, not copies."""
     rows = matrix_of(batch.column("vectors"), i)
