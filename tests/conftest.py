@@ -39,6 +39,9 @@ EVERY_METHOD = [
     "adamerge:k=-0.5,c_min=0.6,sequence=raw,stats=plain",
     "adamerge-mean:k=-0.75,c_min=0.7,unit=true",
     "adamerge:k=0,c_min=0.5,importance=density",
+    "height",
+    "height:h=0.8,k=0,pool=mean,unit=false,stats=plain",
+    "height:h=1.3,k=-0.5,importance=density",
 ]
 
 

@@ -3,6 +3,7 @@
 from adamerge.compress import (
     AdaMerge,
     DocPruner,
+    Height,
     Identity,
     Method,
     PruneThenMerge,
@@ -10,6 +11,7 @@ from adamerge.compress import (
     SemCluster,
     compress,
     compress_pages,
+    height_at,
     parse_method,
 )
 from adamerge.encoders import load_encoder
@@ -29,6 +31,7 @@ __all__ = [
     "DocPruner",
     "Entry",
     "Found",
+    "Height",
     "Hit",
     "Identity",
     "Indexing",
@@ -43,6 +46,7 @@ __all__ = [
     "Tree",
     "compress",
     "compress_pages",
+    "height_at",
     "index_files",
     "inspect",
     "load_encoder",

@@ -4,10 +4,12 @@ from adamerge.compress import cut, link, pool, prune
 from adamerge.compress.methods import (
     AdaMerge,
     DocPruner,
+    Height,
     Identity,
     PruneThenMerge,
     Random,
     SemCluster,
+    height_at,
 )
 from adamerge.compress.names import Method, parse_method
 from adamerge.compress.stream import compress, compress_pages
@@ -15,6 +17,7 @@ from adamerge.compress.stream import compress, compress_pages
 __all__ = [
     "AdaMerge",
     "DocPruner",
+    "Height",
     "Identity",
     "Method",
     "PruneThenMerge",
@@ -23,6 +26,7 @@ __all__ = [
     "compress",
     "compress_pages",
     "cut",
+    "height_at",
     "link",
     "parse_method",
     "pool",

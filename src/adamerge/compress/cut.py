@@ -62,6 +62,17 @@ def budget(tree: Tree | Doubles, m: int, sequence: Sequence = "running-min") -> 
     return _after(c, max(len(c) + 1 - int(m), 0))
 
 
+def height(tree: Tree, h: float = 1.0) -> Cut:
+    """Make every merge of a Ward height up to h; theta and gap are of the raw cosines.
+
+    Heights rise, so the cut leaves groups that are more than h apart. No merge is that low: no merge.
+    """
+    if not isinstance(h, int | float | np.number) or not 0 < h < np.inf:
+        raise BadInput(f"h is a Ward height, a number above 0, got {h}")
+    merges = int(np.searchsorted(tree.heights, h, side="right"))
+    return _after(cosines(tree, "raw"), merges)
+
+
 def groups(tree: Tree, cut: Cut | int) -> Ints:
     """The group of every patch under a cut, or under a number of groups m: (n,), numbered by their first patch."""
     made = cut.merges if isinstance(cut, Cut) else budget(tree, cut).merges

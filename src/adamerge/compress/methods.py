@@ -8,9 +8,11 @@
 | SemCluster     |              | Ward | n/m groups           | mean                  |
 | PruneThenMerge | by attention | Ward | n'/m groups          | mean, or by attention |
 | AdaMerge       | by attention | Ward | the page's own cliff | by attention, or mean |
+| Height         | if k is given| Ward | one height for all   | by attention, or mean |
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 from zlib import crc32
@@ -23,6 +25,7 @@ from adamerge.compress.cut import Sequence
 from adamerge.compress.link import Linkage
 from adamerge.compress.merge import (
     Importance,
+    MergeRule,
     Pool,
     keep_only,
     link_kept,
@@ -36,6 +39,7 @@ from adamerge.errors import BadInput
 from adamerge.types import Compressed, MultiVector
 
 Rounding = Literal["ceil", "floor"]
+SMALLEST = 1e-4  # height that height_at() tells apart
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,64 @@ class AdaMerge(
         stop_at = cut.cliff if self.cut == "cliff" else cut.floor
         stop = stop_at(tree, self.c_min, self.sequence)
         return merge_kept(page, keep, tree, stop, rule, str(self))
+
+
+@dataclass(frozen=True)
+class Height(Method, names={"height": {}}):
+    """Merge up to one Ward height on every page: ours, not the paper's.
+
+    Two single patches of unit length are h apart at a cosine of 1 - h²/2, so h = 1 is a cosine of 0.5. Dense pages
+    keep more groups than empty ones. It needs no attention: `k` prunes by it first, and a page that has it is pooled
+    by it unless `pool` is "mean".
+    """
+
+    h: float = 1.0
+    k: float | None = None
+    pool: Pool = "attention"
+    stats: Stats = "iqr"
+    unit: bool = True
+    importance: Importance = "attention"
+
+    shown: ClassVar = ("h",)
+
+    def __post_init__(self) -> None:
+        """Check that h is a height."""
+        super().__post_init__()
+        _require(self.h > 0, f"h is a Ward height, a number above 0, got {self.h}")
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Prune if k is given, link, cut at the height, pool."""
+        rule = rule_of(self)
+        page = weigh(page, rule)
+        keep = _survivors(page, self.k, self.stats)
+        tree = link_kept(page, keep, rule)
+        stop = cut.height(tree, self.h)
+        return merge_kept(page, keep, tree, stop, rule, str(self))
+
+
+def height_at(pages: Iterable[MultiVector], compression: float, k: float | None = None) -> float:
+    """The lowest h, to four digits, at which Height(h, k) compresses these pages together by `compression` or more.
+
+    compression  1 - stored patches / patches, over all pages; what is pruned at k counts too
+    """
+    _require(0 <= compression < 1, f"compression is a share, 0 <= c < 1, got {compression}")
+    patches, removed, heights = 0, 0, [np.zeros(0)]
+    for page in pages:
+        keep = _survivors(page, k, "iqr")
+        patches += len(page)
+        removed += len(page) - int(keep.sum())
+        heights.append(link_kept(page, keep, MergeRule()).heights)
+    _require(patches > 0, "height_at needs at least one page")
+
+    rising = np.sort(np.concatenate(heights))
+    merges = math.ceil(compression * patches - removed - 1e-9)
+    most = (removed + len(rising)) / patches
+    _require(
+        merges <= len(rising),
+        f"a vector a page stays, so these pages compress by {most:.4f} at most, not by {compression}",
+    )
+    needed = float(rising[merges - 1]) if merges > 0 else SMALLEST
+    return max(SMALLEST, math.ceil(needed / SMALLEST) * SMALLEST)
 
 
 def _all(page: MultiVector) -> Bools:

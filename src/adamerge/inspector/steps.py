@@ -10,6 +10,7 @@ from adamerge.arrays import Doubles, Ints
 from adamerge.compress import (
     AdaMerge,
     DocPruner,
+    Height,
     Identity,
     Method,
     PruneThenMerge,
@@ -21,7 +22,7 @@ from adamerge.compress.merge import link_kept, rule_of, weigh
 from adamerge.types import Compressed, MultiVector, Tree
 
 KS: tuple[float | None, ...] = (None, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5)
-MERGING = AdaMerge, PruneThenMerge, SemCluster
+MERGING = AdaMerge, Height, PruneThenMerge, SemCluster
 KNOWN = *MERGING, DocPruner, Identity, Random  # what others write may do as it likes
 
 
@@ -47,6 +48,8 @@ class Step:
         """The merge-cosine sequence that the method cuts: (n'-1,), empty without a tree."""
         if self.tree is None:
             return np.zeros(0)
+        if isinstance(self.method, Height):
+            return cut.cosines(self.tree, "height")
         return cut.cosines(self.tree, getattr(self.method, "sequence", "running-min"))
 
 
@@ -70,7 +73,7 @@ def over_k(page: MultiVector, method: Method) -> Iterator[Step]:
 def has_k(page: MultiVector, method: Method) -> bool:
     """Whether the page can be pruned at another k."""
     return (
-        type(method) in (AdaMerge, PruneThenMerge, DocPruner)
+        type(method) in (AdaMerge, Height, PruneThenMerge, DocPruner)
         and weigh(page, rule_of(method)).attention is not None
     )
 
