@@ -1,0 +1,55 @@
+"""A failure at every step: whichever call fails, nothing is lost or half there, and the same command finishes."""
+
+import pytest
+from fault_commands import COMMANDS, disturb, faults_of, make_inputs
+from faults import KINDS, Fault, Faults, missing, running
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("faults")
+
+
+@pytest.fixture(scope="module")
+def runner(folder):
+    with running(Faults(folder), folder) as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def inputs(folder):
+    made = folder / "inputs"
+    made.mkdir()
+    make_inputs(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def undisturbed(runner, inputs, folder):
+    """A function: what a command makes, and by which calls."""
+    known = {}
+
+    def of(command):
+        if command.name not in known:
+            work = folder / f"undisturbed {command.name}"
+            work.mkdir()
+            run = runner.run(command.words(inputs, work), work)
+            assert run.code == 0, run.err
+            assert command.left_overs(work) == []
+            known[command.name] = command.parts(work), run.calls
+        return known[command.name]
+
+    return of
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_failure_at_any_step_loses_nothing(runner, inputs, undisturbed, folder, name, kind):
+    command = COMMANDS[name]
+    whole, calls = undisturbed(command)
+    wrong = []
+    for number in faults_of(calls, kind):
+        wrong += disturb(runner, command, inputs, folder / "work", Fault(kind, number), whole)
+    assert not wrong, "\n".join(wrong)
