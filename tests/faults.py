@@ -54,6 +54,38 @@ class Call(NamedTuple):
         return self.name, re.sub(r"[0-9a-f-]{4,}|[0-9]+", "*", self.path)
 
 
+def lost_with_the_power(calls):
+    """What may be lost or empty after a power cut at the end of some calls: files and folders that were not synced.
+
+    A file needs a sync after its last write, and before a rename gives it its name; a name needs a sync of the folder
+    that holds it.
+    """
+    written, too_late = set(), set()  # files
+    named = {}  # folder -> files and folders that got their names in it
+    for name, path in calls:
+        folder = os.path.dirname(path) or "."
+        in_folder = named.setdefault(folder, set())
+        if name in ("write", "truncate"):
+            written.add(path)
+        elif name == "sync":
+            written.discard(path)
+            named.pop(path, None)
+        elif name == "remove":
+            written.discard(path)
+            in_folder.discard(path)
+        else:
+            in_folder.add(path)
+        if name == "rename" and any(_is_attempt(file, path) for file in written):
+            too_late.add(path)
+    return sorted(written | too_late | set().union(*named.values()))
+
+
+def _is_attempt(file, path):
+    """Whether a file is a temporary one of a path."""
+    folder, name = os.path.split(path)
+    return file.startswith(os.path.join(folder, f".{name}."))
+
+
 class _Call(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char * 24), ("path", ctypes.c_char * PATH_BYTES)]
 

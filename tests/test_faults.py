@@ -2,7 +2,7 @@
 
 import pytest
 from fault_commands import COMMANDS, disturb, faults_of, make_inputs
-from faults import KINDS, Fault, Faults, missing, running
+from faults import KINDS, Call, Fault, Faults, lost_with_the_power, missing, running
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -53,3 +53,22 @@ def test_a_failure_at_any_step_loses_nothing(runner, inputs, undisturbed, folder
     for number in faults_of(calls, kind):
         wrong += disturb(runner, command, inputs, folder / "work", Fault(kind, number), whole)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_a_command_has_made_outlives_a_power_cut(undisturbed, name):
+    _, calls = undisturbed(COMMANDS[name])
+    assert lost_with_the_power(calls) == []
+
+
+def test_a_file_that_is_renamed_before_its_sync_may_be_lost_with_the_power():
+    calls = [
+        Call("open", ".a.1.tmp"),
+        Call("write", ".a.1.tmp"),
+        Call("rename", "a"),
+        Call("sync", ".a.1.tmp"),
+        Call("sync", "."),
+    ]
+    assert lost_with_the_power(calls) == ["a"]
+    assert lost_with_the_power([calls[i] for i in (0, 1, 3, 2, 4)]) == []
+    assert lost_with_the_power(calls[:4]) == [".a.1.tmp", "a"]
