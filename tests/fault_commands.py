@@ -1,7 +1,6 @@
-"""The commands that faults.py disturbs, and what has to be true of each at every moment.
+"""The commands that are disturbed, each with how to read what it has made and what it has left behind.
 
-A command reads `inputs` and writes below `work`. After a failure all that is there is as an undisturbed run makes it;
-the same command then ends as that run did.
+A command reads `inputs` and changes only what is below `work`.
 """
 
 import json
@@ -11,13 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import lance
 import numpy as np
-from faults import KINDS
 from light import write_pdf
 
+import adamerge as am
+from adamerge.store import is_store
+
 METHOD = "sem-cluster:m=2"
-MAY_LEAVE = ("kill", "disk lost")  # faults after which nobody can tidy up at once
-WRITES = ("short write",)  # faults that only a write can have
+VERSION_HINT = "_versions/latest_version_hint.json"  # Lance's own, which no version names
+
+
+def nothing(work, inputs):
+    """Nothing is there before a command."""
 
 
 @dataclass(frozen=True)
@@ -26,99 +31,58 @@ class Command:
 
     name: str
     words: Callable[[Path, Path], list[Any]]  # of inputs and work
-    parts: Callable[[Path], dict[str, Any]]  # of work: what is there, by name
-    left_overs: Callable[[Path], list[str]]  # of work: files that no reader will ever look at
-    acknowledged: Callable[[str], set[str]] = lambda out: set()  # of stdout: parts that are safe
-    whole_only: bool = False  # all parts appear at once, and are then not written again
+    parts: Callable[[Path], dict[str, Any]]  # of work: what a reader finds there, by name
+    left_overs: Callable[[Path], list[str]]  # of work: files that no reader looks at
+    before: Callable[[Path, Path], None] = (
+        nothing  # puts into work, of inputs, what is there before
+    )
+    done: Callable[[str], set[str]] = lambda out: set()  # of stdout: parts that are said to be safe
+    at_once: bool = False  # whether all parts have to appear in one moment
+    says_done: str = ""  # where there is nothing more to do, it is refused by these words
 
 
-def make_inputs(folder):
-    """What the commands read."""
+# ------------------------------------------------------------------------------------------------- what they read
+
+
+def make_inputs(runner, folder):
+    """Vectors, documents, a store of them, and one of how they were before."""
     rng = np.random.default_rng(0)
     pages = {f"page {i}": rng.normal(size=(24, 16)) for i in range(2)}
     np.savez(folder / "pages.npz", **pages)
-    write_pdf(folder / "docs" / "a.pdf", ["apple pie recipe"])
-    write_pdf(folder / "docs" / "b.pdf", ["clock repair manual"])
+
+    docs = folder / "docs"
+    write_pdf(docs / "changed.pdf", ["apple pie recipe"])
+    write_pdf(docs / "removed.pdf", ["oil every wheel"])
+    write_pdf(docs / "same.pdf", ["clock repair manual"])
+    index_undisturbed(runner, folder, "before.store")
+
+    write_pdf(docs / "changed.pdf", ["pear pie recipe"])
+    (docs / "removed.pdf").unlink()
+    index_undisturbed(runner, folder, "store")
+    (folder / "years.csv").write_text("source,year\nsame.pdf,1990\n")
 
 
-def disturb(runner, command, inputs, work, fault, whole):
-    """What is wrong after a command failed by a fault, and after it ran again; a line each."""
-    work.mkdir()
-    words = command.words(inputs, work)
-    try:
-        run = runner.run(words, work, fault)
-        wrong = wrong_after_fault(command, work, run, fault, whole)
-        again = runner.run(words, work)
-        wrong += wrong_after_all(command, work, again, whole)
-    finally:
-        shutil.rmtree(work)
-    at = run.calls[fault.number - 1] if fault.number <= len(run.calls) else "no call"
-    return [f"{command.name}, {fault} ({at}): {line}" for line in wrong]
+def index_undisturbed(runner, folder, store):
+    run = runner.run(["index", folder / "docs", "--store", folder / store, *INDEXING], folder)
+    assert run.code == 0, run.err
 
 
-def wrong_after_fault(command, work, run, fault, whole):
-    there = command.parts(work)
-    wrong = wrong_end(run, fault)
-    wrong += [f"{name} is not as it should be" for name in there if there[name] != whole.get(name)]
-    wrong += [
-        f"{name} was acknowledged and is lost"
-        for name in command.acknowledged(run.out) - there.keys()
-    ]
-    if (run.code == 0 or (command.whole_only and there)) and there.keys() != whole.keys():
-        wrong.append(f"exit code {run.code}, and of {len(whole)} parts there are {len(there)}")
-    if fault.kind not in MAY_LEAVE:
-        wrong += [f"{name} was left" for name in command.left_overs(work)]
-    return wrong
-
-
-def wrong_end(run, fault):
-    """What is wrong with how a disturbed command ended: it was killed, succeeded all the same, or says why not."""
-    if run.code == -9 and fault.kind == "kill":
-        return []
-    if run.code == 0:
-        return []
-    one_line = run.err.count("\n") == 1 and run.err.startswith("adamerge: ")
-    if run.code in (1, 75) and one_line:
-        return []
-    return [f"it ended with {run.code} and said {run.err!r}"]
-
-
-def wrong_after_all(command, work, run, whole):
-    there = command.parts(work)
-    wrong = []
-    refused = command.whole_only and "is there already" in run.err
-    if run.code != 0 and not refused:
-        wrong.append(f"the same command ended with {run.code} and said {run.err!r}")
-    if there != whole:
-        wrong.append(f"the same command made {sorted(there)}")
-    wrong += [f"the same command left {name}" for name in command.left_overs(work)]
-    return wrong
-
-
-def faults_of(calls, kind):
-    """The numbers of the calls at which a fault of some kind can happen."""
-    assert kind in KINDS
-    only = {"write"} if kind in WRITES else {call.name for call in calls}
-    return [number for number, call in enumerate(calls, 1) if call.name in only]
-
-
-# ------------------------------------------------------------------------------------- a folder of vectors, resumed
+# ------------------------------------------------------------------------------------------- a folder of vectors
 
 
 def shards_of(work):
     """The shards of a folder of vectors, and its manifest once that says that it is finished."""
-    out = work / "out"
-    found = {path.name: path.read_bytes() for path in out.glob("[!.]*")}
-    if "manifest.json" in found and json.loads(found["manifest.json"])["pages"] is None:
-        del found["manifest.json"]
-    return found
+    files = {path.name: path.read_bytes() for path in (work / "out").glob("[!.]*")}
+    if "manifest.json" in files and json.loads(files["manifest.json"])["pages"] is None:
+        del files["manifest.json"]
+    return files
 
 
 def left_of_shards(work):
-    """Temporary files, and a folder in which there is no shard."""
-    left = [path.name for path in work.rglob(".*")]
+    """Temporary files, and folders in which there is no shard."""
+    hidden = [path.name for path in work.rglob(".*")]
     empty = [path.name for path in work.iterdir() if not list(path.glob("shard-*"))]
-    return left + empty
+    return hidden + empty
 
 
 COMPRESS = Command(
@@ -141,4 +105,104 @@ ENCODE = Command(
     left_of_shards,
 )
 
-COMMANDS = {command.name: command for command in (COMPRESS, ENCODE)}
+EXPORT = Command(
+    "export to a folder",
+    lambda inputs, work: ["export", inputs / "store", "-o", work / "out"],
+    shards_of,
+    left_of_shards,
+    at_once=True,
+    says_done="is there already",
+)
+
+EXPORT_PARQUET = Command(
+    "export to Parquet",
+    lambda inputs, work: ["export", inputs / "store", "-o", work / "out.parquet"],
+    lambda work: {path.name: path.read_bytes() for path in work.glob("[!.]*")},
+    lambda work: [path.name for path in work.glob(".*")],
+    at_once=True,
+    says_done="is there already",
+)
+
+
+# ------------------------------------------------------------------------------------------------------- a store
+
+INDEXING = ("--encoder", "light", "--method", METHOD, "--thumbnail", "16", "--json")
+
+
+def pages_of(work):
+    """The pages of a store by id, with all that it tells of them."""
+    if not is_store(work / "store"):
+        return {}
+    with am.open_store(work / "store") as store:
+        return {entry.id: page_of(entry) for entry in store.entries()}
+
+
+def page_of(entry):
+    vectors, groups = entry.page.vectors.tobytes(), entry.page.groups.tobytes()
+    words = [(word.text, word.box) for word in entry.words]
+    about = entry.source, entry.number, entry.pages, entry.root, entry.hash, entry.thumbnail
+    return vectors, groups, words, about, dict(entry.metadata)
+
+
+def left_of_store(work):
+    """A folder without a table, and files of a table that no version of it names."""
+    if not (work / "store").exists():
+        return []
+    if not is_store(work / "store"):
+        return ["store"]
+    table = work / "store" / "pages.lance"
+    files = {path.relative_to(table).as_posix() for path in table.rglob("*") if path.is_file()}
+    named = lance.dataset(table).tracked_files().read_all()["path"].to_pylist()
+    return sorted(files - {VERSION_HINT, *named})
+
+
+def changes_of(out):
+    """The pages that `index --json` says it has added, replaced or removed."""
+    changes = [json.loads(line) for line in out.splitlines()]
+    return {change["page"] for change in changes if change["did"] != "unchanged"}
+
+
+def copy_of_store(name):
+    """A function that puts a copy of a store of the inputs into work."""
+    return lambda work, inputs: shutil.copytree(inputs / name, work / "store")
+
+
+INDEX = Command(
+    "index",
+    lambda inputs, work: ["index", inputs / "docs", "--store", work / "store", *INDEXING],
+    pages_of,
+    left_of_store,
+    done=changes_of,
+)
+
+INDEX_AGAIN = Command(
+    "index again",
+    lambda inputs, work: [
+        *("index", inputs / "docs", "--store", work / "store", *INDEXING),
+        *("--metadata", inputs / "years.csv"),
+    ],
+    pages_of,
+    left_of_store,
+    before=copy_of_store("before.store"),
+    done=changes_of,
+)
+
+DELETE = Command(
+    "delete",
+    lambda inputs, work: ["delete", work / "store", "--source", "same.pdf"],
+    pages_of,
+    left_of_store,
+    before=copy_of_store("store"),
+    says_done="holds no such page",
+)
+
+COPY = Command(
+    "copy",
+    lambda inputs, work: ["copy", inputs / "store", work / "store"],
+    pages_of,
+    left_of_store,
+)
+
+OF_FILES = (COMPRESS, ENCODE, EXPORT, EXPORT_PARQUET)
+OF_STORES = (INDEX, INDEX_AGAIN, DELETE, COPY)
+COMMANDS = {command.name: command for command in OF_FILES + OF_STORES}

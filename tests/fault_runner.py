@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import traceback
+import warnings
 from functools import cache
 from importlib import import_module
 
@@ -14,9 +15,13 @@ from serving import register
 
 from adamerge.cli import main as adamerge
 from adamerge.encoders import spec
+from adamerge.store import index, transfer
 from adamerge.vectors import shards
 
-IMPORTED_LATER = ("numpy.ma", "PIL.Image", "pypdfium2", "light")  # by a command that needs them
+IMPORTED_LATER = (  # by a command that needs them
+    *("numpy.ma", "PIL.Image", "PIL.WebPImagePlugin", "pypdfium2", "pyarrow.parquet"),
+    *("light", "adamerge.store.lance"),
+)
 
 
 def main():
@@ -39,6 +44,8 @@ def prepare():
     spec.entry_points = cache(spec.entry_points)
     spec.installed()
     shards.SHARD_BYTES = 1  # a shard for every page
+    index.BATCH = transfer.BATCH = 1  # a commit for every page
+    warnings.filterwarnings("ignore", message=".*fork")  # of Lance, which has not started yet
 
 
 def run(request):

@@ -1,7 +1,8 @@
 """A failure at every step: whichever call fails, nothing is lost or half there, and the same command finishes."""
 
 import pytest
-from fault_commands import COMMANDS, disturb, faults_of, make_inputs
+from fault_checks import calls_to_disturb, disturb
+from fault_commands import COMMANDS, OF_FILES, make_inputs
 from faults import KINDS, Call, Fault, Faults, lost_with_the_power, missing, running
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -19,10 +20,10 @@ def runner(folder):
 
 
 @pytest.fixture(scope="module")
-def inputs(folder):
+def inputs(runner, folder):
     made = folder / "inputs"
     made.mkdir()
-    make_inputs(made)
+    make_inputs(runner, made)
     return made
 
 
@@ -35,6 +36,7 @@ def undisturbed(runner, inputs, folder):
         if command.name not in known:
             work = folder / f"undisturbed {command.name}"
             work.mkdir()
+            command.before(work, inputs)
             run = runner.run(command.words(inputs, work), work)
             assert run.code == 0, run.err
             assert command.left_overs(work) == []
@@ -50,12 +52,12 @@ def test_a_failure_at_any_step_loses_nothing(runner, inputs, undisturbed, folder
     command = COMMANDS[name]
     whole, calls = undisturbed(command)
     wrong = []
-    for number in faults_of(calls, kind):
+    for number in calls_to_disturb(calls, kind):
         wrong += disturb(runner, command, inputs, folder / "work", Fault(kind, number), whole)
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [command.name for command in OF_FILES])
 def test_what_a_command_has_made_outlives_a_power_cut(undisturbed, name):
     _, calls = undisturbed(COMMANDS[name])
     assert lost_with_the_power(calls) == []
