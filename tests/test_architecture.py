@@ -92,7 +92,7 @@ def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
         "PIL",
         "pypdfium2",
         "fastcluster",
-        "lancedb",
+        "lance",
     }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 

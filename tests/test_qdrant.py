@@ -11,7 +11,7 @@ import pytest
 from qdrant_client import QdrantClient
 
 import adamerge as am
-from adamerge.errors import BadFile, BadInput, TooLarge
+from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
 from adamerge.store import qdrant
 from adamerge.store.filters import parse
 from adamerge.store.points import to_qdrant
@@ -76,7 +76,7 @@ def test_a_server_that_is_away_is_told_in_words(monkeypatch):
     monkeypatch.setattr(qdrant, "WAIT", 0.01)
     with a_server([(200, {})]) as (url, _):
         pass
-    with pytest.raises(BadFile, match="did not answer in 5 tries"):
+    with pytest.raises(StoreUnavailable, match="did not answer in 5 tries"):
         am.open_store(url)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import adamerge as am
 from adamerge.errors import BadInput
-from adamerge.search import Memory, best, double, matches, maxsim, maxsim_all
+from adamerge.search import Memory, best, matches, maxsim, maxsim_all, rank_until_stable
 
 
 @given(st.lists(st.integers(-3, 3), max_size=30), st.integers(1, 35))
@@ -79,7 +79,7 @@ def test_candidates_double_until_the_best_stay_the_same():
     truth = {id: -float(i) for i, id in enumerate(ids)}
     truth[ids[100]] = 5.0  # a page that the first stage thinks little of
     propose, score, asked = pages_by_rank(truth, ids)
-    ranked, how, compared = double(3, 1000, propose, score, start=64)
+    ranked, how, compared = rank_until_stable(3, 1000, propose, score, start=64)
     assert [id for id, _ in ranked] == [ids[100], ids[0], ids[1]]
     assert (how, compared, asked) == ("settled", 256, [64, 128, 256])
 
@@ -88,7 +88,7 @@ def test_candidates_stop_at_a_limit_and_say_so():
     ids = [f"p{i:04d}" for i in range(1000)]
     truth = {id: float(i) for i, id in enumerate(ids)}  # every page is better than those before it
     propose, score, asked = pages_by_rank(truth, ids)
-    _, how, compared = double(2, 1000, propose, score, start=16, limit=64)
+    _, how, compared = rank_until_stable(2, 1000, propose, score, start=16, limit=64)
     assert (how, compared, asked) == ("limit", 64, [16, 32, 64])
 
 
@@ -96,7 +96,7 @@ def test_when_all_pages_are_candidates_the_result_is_exact():
     ids = [f"p{i}" for i in range(50)]
     truth = {id: float(i % 7) for i, id in enumerate(ids)}
     propose, score, _ = pages_by_rank(truth, ids)
-    ranked, how, compared = double(3, 50, propose, score)
+    ranked, how, compared = rank_until_stable(3, 50, propose, score)
     assert (how, compared) == ("exact", 50)
     assert ranked == [("p13", 6.0), ("p20", 6.0), ("p27", 6.0)]
 

@@ -17,18 +17,20 @@ Score = Callable[
 ]  # ids -> (those that are there, their MaxSim)
 
 
-def double(
+def rank_until_stable(
     k: int, pages: int, propose: Propose, score: Score, start: int = START, limit: int = LIMIT
 ) -> tuple[list[tuple[str, float]], str, int]:
     """The best k of some pages, how they were found (see Found), and how many were compared.
 
-    The number of candidates doubles until the k best stay the same, all pages are candidates, or `limit` is reached.
+    The number of candidates doubles until the k best stay the same, all pages are candidates, or it is `limit`. That
+    is never exceeded, unless k is larger.
     """
     ids: list[str] = []
     scores: NDArray[np.float32] = np.zeros(0, np.float32)
     seen: set[str] = set()
     before: list[tuple[str, float]] = []
-    n = min(max(start, 4 * k), max(pages, 1))
+    most = min(max(limit, k), max(pages, 1))
+    n = min(max(start, 4 * k), most)
     while True:
         proposed = propose(n)
         new_ids, new_scores = score([id for id in proposed if id not in seen])
@@ -39,6 +41,6 @@ def double(
             return now, "exact", len(ids)
         if now == before:
             return now, "settled", len(ids)
-        if n >= limit:
+        if n >= most:
             return now, "limit", len(ids)
-        before, n = now, min(2 * n, pages)
+        before, n = now, min(2 * n, most)

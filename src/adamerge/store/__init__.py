@@ -1,6 +1,6 @@
 """Compressed pages -> a database, and back by search: open_store(where).
 
-A folder or a bucket holds them by LanceDB (extra `store`), a server or cluster by Qdrant (extra `qdrant`).
+A folder or a bucket holds them by Lance (extra `store`), a server or cluster by Qdrant (extra `qdrant`).
 """
 
 import os
@@ -11,6 +11,7 @@ from typing import Any
 from adamerge.errors import BadInput, missing_extra
 from adamerge.store.base import Store
 from adamerge.store.entry import Entry
+from adamerge.store.folder import has_table
 
 __all__ = ["Entry", "Store", "is_store", "open_named", "open_store"]
 
@@ -24,7 +25,7 @@ def open_store(where: str | Path, **options: Any) -> Store:
 
     encoder  who encodes pages and queries: a name, an Encoder, or what a manifest says of one; known from then on
     dtype    of the stored vectors: float16, float32 or int8
-    memory   bytes of vectors that a search may hold to compare them all (LanceDB): 4 GiB, or "500MB"
+    memory   bytes of vectors that a search may hold to compare them all (Lance): 4 GiB, or "500MB"
     api_key, shard_number, replication_factor   of Qdrant
     """
     if isinstance(options.get("memory"), str):
@@ -56,7 +57,7 @@ def open_named(where: str, **options: Any) -> Store:
 
 def is_store(where: str | Path) -> bool:
     """Whether a store is there: a folder that holds one, or an address."""
-    return "://" in str(where) or any((Path(where) / "pages.lance" / "_versions").glob("*"))
+    return "://" in str(where) or has_table(where)
 
 
 def parse_bytes(text: str) -> int:

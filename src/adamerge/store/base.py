@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral
 from threading import Lock, RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.encoders import Encoder, EncoderSpec
@@ -18,9 +18,15 @@ from adamerge.types import Compressed, Found, Hit
 
 BATCH = 32  # pages of one write, which is there as a whole or not at all; queries that are answered together
 AnyEncoder = Encoder | EncoderSpec | Mapping[str, Any] | str
-Ranked = tuple[
-    list[tuple[str, float]], str, int, int
-]  # (id, score) best first; how, candidates, pages as in Found
+
+
+class Ranking(NamedTuple):
+    """The best pages for one query: (id, score), best first; how, candidates and pages are as in Found."""
+
+    best: list[tuple[str, float]]
+    how: str
+    candidates: int
+    pages: int
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Store(ABC):
         )
         self._loading = Lock()
         self._encoded_by: dict[str, Any] = {}
+        self._copied_from = ""
         if dtype is not None and dtype not in self.dtypes:
             raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
         self._dtype = dtype
@@ -75,6 +82,7 @@ class Store(ABC):
     def like(self, about: About) -> None:
         """Take pages of another store: of its encoder, and in its dtype if this one is new and nobody chose."""
         self.encoded_by(about.encoder)
+        self._copied_from = about.made
         if self.about is None and self._dtype is None and about.dtype in self.dtypes:
             self._dtype = about.dtype
 
@@ -102,6 +110,7 @@ class Store(ABC):
                     first.method,
                     self._dtype or self.dtypes[0],
                     self._encoded_by,
+                    copied_from=self._copied_from,
                 )
                 for entry in batch:
                     about.check_page(entry.page)
@@ -142,17 +151,10 @@ class Store(ABC):
         vectors = self._vectors(queries)
         found: list[Found] = []
         for batch in (vectors[i : i + BATCH] for i in range(0, len(vectors), BATCH)):
-            ranked = self._rank(batch, k, where.strip(), exact)
-            there = {
-                entry.id: entry
-                for entry in self.get(list({id: None for best, *_ in ranked for id, _ in best}))
-            }
-            for query, (best, how, candidates, pages) in zip(batch, ranked, strict=True):
-                shown = query if why else None
-                hits = (
-                    _hit(there[id], score, shown) for id, score in best if id in there
-                )  # one may be gone by now
-                found.append(Found(tuple(hits), how, candidates, pages))
+            rankings, entries = self._rank(batch, k, where.strip(), exact)
+            for query, ranking in zip(batch, rankings, strict=True):
+                hits = _hits(ranking, entries, query if why else None)
+                found.append(Found(hits, ranking.how, ranking.candidates, ranking.pages))
         return found
 
     def _vectors(self, queries: Sequence[str | ArrayLike]) -> list[Floats]:
@@ -256,8 +258,16 @@ class Store(ABC):
         """Insert or replace checked entries at once; make the database first if it is not there."""
 
     @abstractmethod
-    def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
-        """The best k pages that pass a filter, for each query."""
+    def _rank(
+        self, queries: list[Floats], k: int, where: str, exact: bool
+    ) -> tuple[list[Ranking], dict[str, Entry]]:
+        """The best k pages that pass a filter, for each query, and the entries of all of them by id."""
+
+
+def _hits(ranking: Ranking, entries: Mapping[str, Entry], query: Floats | None) -> tuple[Hit, ...]:
+    """The hits of a ranking; a page that was removed between the two is none."""
+    there = [(entries[id], score) for id, score in ranking.best if id in entries]
+    return tuple(_hit(entry, score, query) for entry, score in there)
 
 
 def _hit(entry: Entry, score: float, query: Floats | None) -> Hit:

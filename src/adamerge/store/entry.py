@@ -1,20 +1,20 @@
 """What a store keeps: of each page an entry, of all of them what made them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from io import BytesIO
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import numpy as np
 
 from adamerge.arrays import Floats
-from adamerge.errors import BadInput, Mismatch
+from adamerge.errors import BadFile, BadInput, Damaged, Mismatch, TooNew
 from adamerge.types import NAN, Compressed, Cut, Page, Word
 
 DTYPES = ("float16", "float32", "int8")
-VERSION = 1
+VERSION = 2  # of what is written; 1 had no checksums, and is still read and written
 SAME = (
     "name",
     "revision",
@@ -62,6 +62,40 @@ class About:
         default_factory=lambda: uuid4().hex
     )  # tells a store from one put in its place
     version: int = VERSION
+    copied_from: str = ""  # `made` of the store that this is a copy of
+
+    @classmethod
+    def from_json(cls, described: Any) -> Self:
+        """What a store says of itself; a field that we do not know is passed over, a later version is refused."""
+        if not isinstance(described, Mapping) or not isinstance(described.get("version"), int):
+            raise BadFile("what is there is not a store of adamerge: it tells no version")
+        version = described["version"]
+        if version > VERSION:
+            raise TooNew(
+                f"the store is of version {version}, and this adamerge reads up to version {VERSION}: update adamerge"
+            )
+        known = {field.name for field in fields(cls)}
+        try:
+            about = cls(**{name: described[name] for name in known & set(described)})
+        except TypeError:
+            raise BadFile(
+                "what is there is not a store of adamerge: it tells no dimension"
+            ) from None
+        about._check()
+        return about
+
+    def _check(self) -> None:
+        """Refuse what no store has ever said of itself."""
+        is_sound = (
+            isinstance(self.dimension, int)
+            and self.dimension > 0
+            and self.dtype in DTYPES
+            and isinstance(self.method, str)
+            and isinstance(self.encoder, dict)
+            and isinstance(self.made, str)
+        )
+        if not is_sound:
+            raise Damaged("what the store says of itself makes no sense: restore it")
 
     def __str__(self) -> str:
         """What made the pages, in words."""

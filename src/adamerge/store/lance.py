@@ -1,14 +1,12 @@
-"""The embedded store: a LanceDB table in a folder or a bucket, searched by our own kernel. Needs the extra `store`.
+"""The embedded store: a Lance table in a folder or a bucket, searched by our own kernel. Needs the extra `store`.
 
-LanceDB keeps and versions the rows. Its own multi-vector search is not used: an index over many vectors a page loses
+Lance keeps and versions the rows. Its own multi-vector search is not used: an index over many vectors a page loses
 results, and a scan of float16 costs more than our kernel's. Every write is one commit, so a reader sees a page whole or
-not at all, and a process that is killed leaves nothing half done.
+not at all, and a process that is killed leaves nothing half done. Every read is of one version.
 """
 
-import json
 import os
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -16,44 +14,26 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-import lancedb
-import numpy as np
 import pyarrow as pa
-from lancedb.index import IvfFlat
 
 from adamerge import files
 from adamerge.arrays import Floats
-from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, Mismatch, StoreUnavailable
-from adamerge.search import Memory, best, double, maxsim
-from adamerge.store.base import AnyEncoder, Ranked, Source, Store, facts_of
+from adamerge.errors import BadInput, Mismatch, StoreUnavailable
+from adamerge.store.base import AnyEncoder, Ranking, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
-from adamerge.store.filters import parse, quoted, to_sql
+from adamerge.store.filters import quoted
+from adamerge.store.folder import check_own_folder
+from adamerge.store.lance_errors import MissingVersion
+from adamerge.store.lance_read import Snapshot, ids_filter
+from adamerge.store.lance_search import ResidentVectors, rank_on_disk, rank_resident
+from adamerge.store.lance_table import LanceTable
 from adamerge.store.metadata import columns_of
-from adamerge.store.rows import (
-    LANCE,
-    TRIES,
-    again,
-    among,
-    flat,
-    gone,
-    plain,
-    read,
-    retried,
-    scan,
-    unreadable,
-)
-from adamerge.store.schema import (
-    fields_of,
-    metadata_of,
-    schema_of,
-    to_entries,
-    to_table,
-    vectors_of,
-)
+from adamerge.store.schema import fields_of, metadata_of, schema_of, to_table, vector_bytes
 
-TABLE = "pages"
-KEY = b"adamerge"  # of the schema's metadata, which holds `about`
-COMPACT = 256  # writes between two compactions: every version lists all fragments, so many of them cost their square
+COMPACT = 256  # writes between two compactions: every version lists all files, so many of them cost their square
+FEW_FILES = (
+    16  # small files that a writer may leave behind: gathering them would write their pages twice
+)
 INDEX_FROM = 10_000  # pages from which the mean vectors get an index
 
 
@@ -71,20 +51,16 @@ class LanceStore(Store):
     ) -> None:
         """Open a store; the folder is made by the first page. `memory` bytes of vectors are searched exactly."""
         super().__init__(encoder, dtype)
-        self.path, self.memory = str(path), memory
-        self._options = storage_options
-        self._table: Any = None
-        self._lock: int | None = None
-        self._writes = 0
-        self._ids: set[str] = (
-            set()
-        )  # of a writer: what is there, and the last `written`, as of version `_seen`
-        self._clock, self._seen = 0, -1
-        self._held: Memory | None = (
-            None  # vectors in memory, as of `_version`; none of them later than `_newest`
-        )
-        self._version, self._newest = -1, -1
+        self.path = str(path)
+        self._table = LanceTable(self.path, storage_options)
+        self._resident = ResidentVectors(memory)
         self._searching = RLock()
+        self._lock: int | None = (
+            None  # what os.close() lets go of; -1 in a bucket, which has no lock
+        )
+        self._writes = 0  # since the last compaction
+        self._ids: set[str] = set()  # of a writer: what is there as of version `_seen`
+        self._clock, self._seen = 0, -1
         self.refresh()
 
     def __str__(self) -> str:
@@ -94,56 +70,16 @@ class LanceStore(Store):
     def __len__(self) -> int:
         """Pages in the store."""
         self.refresh()
-        return 0 if self._table is None else retried(self._table.count_rows)
-
-    @property
-    def _about(self) -> About:
-        """What made the pages, as it was when the call began."""
-        assert self.about is not None
-        return self.about
-
-    @property
-    def _remote(self) -> bool:
-        return "://" in self.path
-
-    def _connect(self) -> Any:
-        old = timedelta(
-            seconds=1 if self._remote else 0
-        )  # that a read may be: in a bucket, each look costs a request
-        return lancedb.connect(
-            self.path, read_consistency_interval=old, storage_options=self._options
-        )
+        return 0 if self.about is None else self._table.read(Snapshot.count)
 
     def refresh(self) -> None:
         """See what others have made of the store since: made it, or put another in its place."""
-        about = self._described()
-        if about is None or self.about is None or about.made != self.about.made:
-            self._held, self._version, self._newest, self._seen, self.about = None, -1, -1, -1, None
-            if about is None:
-                self._table = None
-            else:
-                self._opened(about)
-
-    def _described(self) -> About | None:
-        """What the table says of itself now; None where there is none, or one that a killed process did not finish."""
-        if not self._remote and not is_table(self.path):
-            return None
-        try:
-            described = again(self._metadata)
-        except LANCE as error:
-            if self._remote and gone(error):
-                return None
-            raise unreadable(error) from None
-        try:
-            return About(**json.loads(described[KEY]))
-        except (KeyError, TypeError, ValueError):
-            raise BadFile(
-                f"{self.path} holds a LanceDB table that is not a store of adamerge"
-            ) from None
-
-    def _metadata(self) -> dict[bytes, bytes]:
-        self._table = self._table or self._connect().open_table(TABLE)
-        return self._table.schema.metadata or {}
+        snapshot = self._table.newest()
+        if snapshot is None:
+            self.about = None
+        elif self.about is None or snapshot.about.made != self.about.made:
+            self.about, self._seen = None, -1
+            self._opened(snapshot.about)
 
     # ------------------------------------------------------------------------------------------------- writing
 
@@ -151,28 +87,48 @@ class LanceStore(Store):
         """Become the one writer, and learn what is there; the system takes the lock back even after kill -9."""
         with self._changing:
             if self._lock is None:
-                self._lock = -1 if self._remote else files.lock_folder(Path(self.path))
-                self.refresh()
-            if self._remote and self._table is not None:
-                self._table.checkout_latest()  # others may write too: a bucket has no lock
-            if self._table is not None and self._table.version != self._seen:
-                self._seen = self._table.version
-                listed = read(self._table, ["id", "written"])
-                self._ids = set(listed["id"].to_pylist())
-                self._clock = max(listed["written"].to_pylist(), default=0)
+                self._lock = -1 if self._table.is_remote else self._lock_folder()
+            self._check_folder()
+            self.refresh()
+            if self.about is not None:
+                self._table.read(self._learn)
+
+    def _lock_folder(self) -> int:
+        try:
+            check_own_folder(self.path)
+            return files.lock_folder(Path(self.path))
+        except OSError as error:
+            raise StoreUnavailable(f"the store could not be written: {error.strerror}") from None
+
+    def _check_folder(self) -> None:
+        """Refuse to write into another folder than the one that is locked, such as one that was put in its place."""
+        if self._lock is None or self._lock < 0:
+            return
+        try:
+            is_same = os.path.samestat(os.fstat(self._lock), os.stat(self.path))
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise StoreUnavailable(
+                "the store could not be written: its folder was moved or removed while it was open"
+            )
+
+    def _learn(self, snapshot: Snapshot) -> None:
+        """Learn the ids that are there, and the last write, unless this is the version we wrote."""
+        if snapshot.version == self._seen:
+            return
+        listed = snapshot.read(["id", "written"])
+        self._ids = set(listed["id"].to_pylist())
+        self._clock = max(listed["written"].to_pylist(), default=0)
+        self._seen = snapshot.version
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Be the one writer, of threads too, and say in one line what LanceDB could not write."""
+        """Be the one writer, of threads too; compact after many writes."""
         with self._changing:
-            try:
-                self.begin()
-                yield
-            except AdamergeError:
-                raise
-            except LANCE as error:
-                raise StoreUnavailable(f"the store could not be written: {plain(error)}") from None
-            self._seen = self._table.version
+            self.begin()
+            yield
+            self._seen = self._table.required().version
             self._writes += 1
             if self._writes >= COMPACT:
                 self.compact()
@@ -184,50 +140,38 @@ class LanceStore(Store):
                     f"{self.path} holds pages of {self.about} since a moment ago, not of {about}"
                 )
             self._clock = max(self._clock + 1, time.time_ns())
-            new = self._new_columns([entry.metadata for entry in entries], about)
-            schema = pa.schema(
-                [*(schema_of(about) if self._table is None else self._table.schema), *new]
-            )
-            rows = to_table(entries, about, schema, self._clock)
-            self._put(rows, new, about)
-            self._ids |= set(rows["id"].to_pylist())
+            schema = schema_of(about) if self.about is None else self._table.required().schema
+            new = self._new_columns([entry.metadata for entry in entries], schema, about)
+            rows = to_table(entries, about, pa.schema([*schema, *new]), self._clock)
+            ids = set(rows["id"].to_pylist())
+            if self.about is None:
+                self._table.create(rows, about)
+            else:
+                if len(new):
+                    self._table.add_columns(new)
+                put = self._table.insert if self._ids.isdisjoint(ids) else self._table.replace
+                put(rows)
+            self._ids |= ids
 
-    def _put(self, rows: pa.Table, new: pa.Schema, about: About) -> None:
-        if self._table is None:  # with its first pages, so that there never is a store without any
-            rows = rows.replace_schema_metadata({KEY: json.dumps(about.json())})
-            left = (
-                not self._remote and (Path(self.path) / f"{TABLE}.lance").exists()
-            )  # by a process that was killed
-            self._table = self._connect().create_table(
-                TABLE, rows, mode="overwrite" if left else "create"
-            )
-            return
-        if len(new):
-            self._table.add_columns(new)
-        if self._ids.isdisjoint(rows["id"].to_pylist()):
-            self._table.add(rows)
-        else:
-            self._table.merge_insert(
-                "id"
-            ).when_matched_update_all().when_not_matched_insert_all().execute(rows)
-
-    def _new_columns(self, rows: Iterable[Mapping[str, Any]], about: About) -> pa.Schema:
+    def _new_columns(
+        self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema, about: About
+    ) -> pa.Schema:
         """A column for every new name of metadata; a name of two kinds is refused."""
-        known = {} if self._table is None else metadata_of(self._table.schema, about)
+        known = metadata_of(schema, about)
         columns = columns_of(rows, known)
         return fields_of({name: kind for name, kind in columns.items() if name not in known})
 
     def delete(self, *ids: str, source: str | None = None) -> int:
         """Remove pages by id, or all pages of a source file, and return how many there were."""
         self.known()
-        clauses = ([among(ids)] if ids else []) + (
-            [f"source = {quoted(source)}"] if source is not None else []
-        )
+        clauses = [ids_filter(ids)] if ids else []
+        if source is not None:
+            clauses.append(f"source = {quoted(source)}")
         if not clauses:
             raise BadInput("delete what? give ids, or a source")
         where = " OR ".join(clauses)
         with self._changing:
-            there = set(read(self._table, ["id"], where)["id"].to_pylist())
+            there = set(self._table.read(lambda snapshot: snapshot.ids(where)))
             if there:
                 with self._writing():
                     self._table.delete(where)
@@ -238,7 +182,9 @@ class LanceStore(Store):
         """Set metadata of all pages of some source files."""
         about = self.known()
         with self._writing():
-            if len(new := self._new_columns(labels.values(), about)):
+            schema = self._table.required().schema
+            new = self._new_columns(labels.values(), schema, about)
+            if len(new):
                 self._table.add_columns(new)
             self._set(labels)
 
@@ -249,44 +195,40 @@ class LanceStore(Store):
 
     def _set(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Set columns by source file, in one commit for all files that have the same names."""
+        schema = self._table.required().schema
         alike: dict[tuple[str, ...], list[str]] = {}
         for source, row in values.items():  # a name that never had a value has no column
-            alike.setdefault(
-                tuple(name for name in self._table.schema.names if name in row), []
-            ).append(source)
+            names = tuple(name for name in schema.names if name in row)
+            alike.setdefault(names, []).append(source)
         for names, sources in alike.items():
-            schema = pa.schema([self._table.schema.field(name) for name in ("source", *names)])
-            rows = pa.Table.from_pylist(
-                [{**values[source], "source": source} for source in sources], schema
-            )
+            fields = pa.schema([schema.field(name) for name in ("source", *names)])
+            rows = [{**values[source], "source": source} for source in sources]
             if names:
-                self._table.merge_insert("source").when_matched_update_all().execute(rows)
+                self._table.update(pa.Table.from_pylist(rows, fields), "source")
 
-    def compact(self) -> None:
-        """Gather many small writes into few files, index the means of many pages, and remove old versions."""
-        if self._table is None:
-            return
-        self._writes = 0
-        with self._writing(), warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", message=".*removes every version"
-            )  # their readers read again
-            if len(self) >= INDEX_FROM and not self._table.list_indices():
-                parts = int(len(self) ** 0.5)
-                self._table.create_index(
-                    "mean", config=IvfFlat(distance_type="dot", num_partitions=parts)
-                )
-            self._table.optimize(cleanup_older_than=timedelta(0))
-        self._writes = 0
+    def compact(self, keep: timedelta | None = None) -> None:
+        """Gather many small writes into few files, index the means of many pages, and remove old versions.
+
+        keep  how long a version stays after a newer one took its place: some minutes, for those who still read it
+        """
+        with self._changing:
+            self.begin()
+            if self.about is None:
+                return
+            self._table.compact()
+            if len(self) >= INDEX_FROM:
+                self._table.index_means()
+            self._table.remove_old_versions(keep)
+            self._seen = self._table.required().version
+            self._writes = 0
 
     def close(self) -> None:
-        """Compact what was written and let the next writer in; the store can still be read."""
+        """Tidy up what was written and let the next writer in; the store can still be read."""
         with self._changing:
             if self._lock is None:
                 return
             try:
-                if self._writes:
-                    self.compact()
+                self._tidy()
             finally:
                 if self._lock >= 0:
                     with suppress(OSError):
@@ -294,160 +236,118 @@ class LanceStore(Store):
                     os.close(self._lock)
                 self._lock = None
 
+    def _tidy(self) -> None:
+        """Compact if that is worth it, else remove what is old and what killed writers left."""
+        self._check_folder()
+        if self._table.newest() is None:
+            return
+        is_large = self._writes > 0 and len(self) >= INDEX_FROM
+        if self._writes and (is_large or self._table.needs_compaction(FEW_FILES)):
+            self.compact()
+        else:
+            self._table.remove_old_versions()
+
     # ------------------------------------------------------------------------------------------------- reading
 
     def get(self, ids: Sequence[str]) -> list[Entry]:
         """The entries of those ids that are there, in the order of `ids`."""
-        if not ids:
-            return []
-        found = {entry.id: entry for entry in self._entries(among(ids))}
-        return [found[id] for id in ids if id in found]
+        self.known()
+        return self._table.read(lambda snapshot: _entries_of(snapshot, ids))
 
     def entries(self, where: str = "") -> Iterator[Entry]:
-        """All entries that pass a filter, a batch at a time."""
+        """All entries that pass a filter, a batch at a time, each once.
+
+        They are of one version, unless a writer removes that while it is being read: then the rest is of the next one.
+        """
         self.known()
-        return self._entries(self._passing(where))
+        passing = self._table.required().filter(where)
+        return self._each_entry(passing)
 
-    def _passing(self, where: str) -> str:
-        """A filter as LanceDB takes it."""
-        return to_sql(parse(where, self.columns()))
-
-    def _entries(self, where: str) -> Iterator[Entry]:
-        """All entries that pass, each once, also if a compaction takes away the version that is being read."""
-        about, seen = self._about, set[str]()
-        for last in (*(False for _ in range(TRIES - 1)), True):
+    def _each_entry(self, where: str) -> Iterator[Entry]:
+        snapshot = self._table.required()
+        seen = set[str]()
+        while True:
             try:
-                for batch in scan(self._table, self._table.schema.names, where):
-                    for entry in to_entries(batch, about, self.columns()):
-                        if entry.id not in seen:
-                            seen.add(entry.id)
-                            yield entry
+                for entry in snapshot.entries(where):
+                    if entry.id not in seen:
+                        seen.add(entry.id)
+                        yield entry
                 return
-            except Damaged as error:
-                if last or not gone(error):
-                    raise
+            except MissingVersion as error:
+                snapshot = self._table.successor(snapshot, error)
 
     def columns(self) -> dict[str, str]:
         """The names of metadata, and the kind of each."""
-        return {} if self._table is None else metadata_of(self._table.schema, self._about)
+        self.refresh()
+        return {} if self.about is None else dict(self._table.required().metadata)
 
     def sources(self) -> dict[str, Source]:
         """The files whose pages are here, by name."""
         self.refresh()
-        if self._table is None:
-            return {}
-        metadata = self.columns()
-        found: dict[str, Source] = {}
-        for row in read(
-            self._table, ["id", "source", "hash", "root", "pages", *metadata]
-        ).to_pylist():
-            labels = {name: row[name] for name in metadata if row[name] is not None}
-            source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], labels))
-            source.ids[row["id"]] = row["hash"]
-        return found
+        return {} if self.about is None else self._table.read(_sources_of)
 
     def facts(self) -> dict[str, Any]:
         """What it holds: pages, vectors, bytes, and what made them."""
-        about = self.known()
-        listed = read(self._table, ["patches", "rows", "extra"])
-        sums = {name: int(listed[name].to_numpy().sum()) for name in listed.column_names}
-        vectors = sums["rows"] * _width(about)
-        total = self._bytes()
-        counts = {"pages": len(listed), "files": len(self.sources())}
-        return facts_of(about, self.columns(), **counts, **sums, vectors=vectors, total=total)
-
-    def _bytes(self) -> int:
-        """Bytes of all files of the table; of a bucket, of those of the latest version."""
-        if self._remote:
-            return int(self._table.stats()["total_bytes"])
-        return sum(
-            file.stat().st_size
-            for file in (Path(self.path) / f"{TABLE}.lance").rglob("*")
-            if file.is_file()
-        )
+        self.known()
+        total = self._table.bytes()
+        return self._table.read(lambda snapshot: _facts_of(snapshot, total))
 
     # ----------------------------------------------------------------------------------------------- searching
 
-    def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
-        where = self._passing(where)
-        only = read(self._table, ["id"], where)["id"].to_pylist() if where else None
+    def _rank(
+        self, queries: list[Floats], k: int, where: str, exact: bool
+    ) -> tuple[list[Ranking], dict[str, Entry]]:
+        def rank(snapshot: Snapshot) -> tuple[list[Ranking], dict[str, Entry]]:
+            rankings = self._rank_version(snapshot, queries, k, where, exact)
+            ids = {id: None for ranking in rankings for id, _ in ranking.best}
+            return rankings, {entry.id: entry for entry in _entries_of(snapshot, list(ids))}
+
+        return self._table.read(rank)
+
+    def _rank_version(
+        self, snapshot: Snapshot, queries: list[Floats], k: int, where: str, exact: bool
+    ) -> list[Ranking]:
+        """The best pages of one version for each query."""
+        passing = snapshot.filter(where)
+        only = snapshot.ids(passing) if passing else None
         with self._searching:
-            held = retried(self._hold)
-            if held is not None:
-                ids, scores = held.scores(queries, only)
-                return [(best(ids, row, k), "exact", len(ids), len(ids)) for row in scores]
-        pages = retried(self._table.count_rows) if only is None else len(only)
-        return [self._rank_unheld(query, k, where, exact, pages) for query in queries]
-
-    def _rank_unheld(self, query: Floats, k: int, where: str, exact: bool, pages: int) -> Ranked:
-        """The best k of `pages` pages that pass a filter, read from disk: all of them, or some that are proposed."""
-        if exact:
-            ids, scores = self._score(query, where)
-            return best(ids, scores, k), "exact", len(ids), len(ids)
-        mean = query.mean(0)
-
-        def score(ids: list[str]) -> tuple[list[str], Floats]:
-            return self._score(query, among(ids)) if ids else ([], np.zeros(0, np.float32))
-
-        return *double(k, pages, lambda n: self._propose(mean, n, where), score), pages
-
-    def _hold(self) -> Memory | None:
-        """The vectors of the latest version in memory: read once, then what has changed; None if they do not fit."""
-        about = self._about
-        version = self._table.version
-        if version == self._version:
-            return self._held
-        listed = read(self._table, ["id", "rows"])
-        rows = int(listed["rows"].to_numpy().sum())
-        if rows * _width(about) > self.memory:
-            self._held, self._version, self._newest = None, version, -1
-            return None
-        held = self._held or Memory(about.dimension, about.dtype, rows)
-        for id in held.ids - set(listed["id"].to_pylist()):
-            held.drop(id)
-        newest = self._newest
-        for batch in scan(
-            self._table, ["id", "written", "vectors", "scales"], f"written > {self._newest}"
-        ):
-            for i, (id, written) in enumerate(
-                zip(batch["id"].to_pylist(), batch["written"].to_pylist(), strict=True)
-            ):
-                held.put(id, *vectors_of(batch, i))
-                newest = max(newest, written)
-        self._held, self._version, self._newest = held, version, newest
-        return held
-
-    def _propose(self, mean: Floats, n: int, where: str) -> list[str]:
-        """The n pages whose mean vector is nearest to the query's."""
-        search = self._table.search(mean, vector_column_name="mean").distance_type("dot")
-        search = search.where(where, prefilter=True) if where else search
-        search = search.nprobes(
-            max(20, n // 8)
-        )  # pages of many candidates lie in many parts of the index
-        return retried(
-            lambda: search.select(["id", "_distance"]).limit(n).to_arrow()["id"].to_pylist()
-        )
-
-    def _score(self, query: Floats, where: str) -> tuple[list[str], Floats]:
-        """MaxSim of the pages that pass a filter, read from disk a batch at a time."""
-
-        def scores_of() -> tuple[list[str], list[Floats]]:
-            ids: list[str] = []
-            scores: list[Floats] = [np.zeros(0, np.float32)]
-            for batch in scan(self._table, ["id", "vectors", "scales"], where):
-                ids += batch["id"].to_pylist()
-                scores.append(maxsim(query, *flat(batch)))
-            return ids, scores
-
-        ids, scores = retried(scores_of)
-        return ids, np.concatenate(scores)
+            memory = self._resident.update(snapshot)
+            if memory is not None:
+                return rank_resident(memory, queries, k, only)
+        pages = snapshot.count() if only is None else len(only)
+        return [rank_on_disk(snapshot, query, k, passing, pages, exact) for query in queries]
 
 
-def is_table(path: str | Path) -> bool:
-    """Whether a folder holds a table with at least one version; a process that was killed early leaves none."""
-    return any((Path(path) / f"{TABLE}.lance" / "_versions").glob("*"))
+def _entries_of(snapshot: Snapshot, ids: Sequence[str]) -> list[Entry]:
+    """The entries of those ids that are there, in the order of `ids`."""
+    if not ids:
+        return []
+    found = {entry.id: entry for entry in snapshot.entries(ids_filter(ids))}
+    return [found[id] for id in ids if id in found]
 
 
-def _width(about: About) -> int:
-    """Bytes of one stored vector."""
-    return about.dimension * np.dtype(about.dtype).itemsize + (4 if about.dtype == "int8" else 0)
+def _sources_of(snapshot: Snapshot) -> dict[str, Source]:
+    """The files whose pages a version holds, by name."""
+    metadata = snapshot.metadata
+    listed = snapshot.read(["id", "source", "hash", "root", "pages", *metadata])
+    found: dict[str, Source] = {}
+    for row in listed.to_pylist():
+        labels = {name: row[name] for name in metadata if row[name] is not None}
+        source = found.setdefault(row["source"], Source({}, row["pages"], row["root"], labels))
+        source.ids[row["id"]] = row["hash"]
+    return found
+
+
+def _facts_of(snapshot: Snapshot, total: int) -> dict[str, Any]:
+    """What a version holds; `total` are the bytes of all files."""
+    listed = snapshot.read(["patches", "rows", "extra", "source"])
+    sums = {name: int(listed[name].to_numpy().sum()) for name in ("patches", "rows", "extra")}
+    return facts_of(
+        snapshot.about,
+        snapshot.metadata,
+        pages=len(listed),
+        files=len(listed["source"].unique()),
+        **sums,
+        vectors=sums["rows"] * vector_bytes(snapshot.about),
+        total=total,
+    )

@@ -45,6 +45,8 @@ RESERVED |= {
     "words",
     "word_boxes",
     "thumbnail",
+    "vectors_checksum",
+    "details_checksum",
 }
 Values = Mapping[str, Any]
 

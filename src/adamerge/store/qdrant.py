@@ -18,8 +18,8 @@ from qdrant_client.local.qdrant_local import QdrantLocal
 
 from adamerge.arrays import Floats
 from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
-from adamerge.search.candidates import double
-from adamerge.store.base import AnyEncoder, Ranked, Source, Store, facts_of
+from adamerge.search.candidates import rank_until_stable
+from adamerge.store.base import AnyEncoder, Ranking, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
 from adamerge.store.filters import OWN, parse
 from adamerge.store.metadata import columns_of
@@ -91,7 +91,7 @@ class QdrantStore(Store):
         if described is None:
             raise BadFile(f"collection '{self.collection}' is not a store of adamerge")
         self._columns = described["columns"]
-        self._opened(About(**described["about"]))
+        self._opened(About.from_json(described["about"]))
 
     def __str__(self) -> str:
         """Where it is."""
@@ -259,19 +259,21 @@ class QdrantStore(Store):
 
     # ----------------------------------------------------------------------------------------------- searching
 
-    def _rank(self, queries: list[Floats], k: int, where: str, exact: bool) -> list[Ranked]:
+    def _rank(
+        self, queries: list[Floats], k: int, where: str, exact: bool
+    ) -> tuple[list[Ranking], dict[str, Entry]]:
         passing = to_qdrant(parse(where, self._columns))
         pages = self._count(passing)
-        return [
-            self._rank_one(query, k, passing, pages, exact or pages <= EXACT_TO)
-            for query in queries
-        ]
+        compare_all = exact or pages <= EXACT_TO
+        rankings = [self._rank_one(query, k, passing, pages, compare_all) for query in queries]
+        ids = {id: None for ranking in rankings for id, _ in ranking.best}
+        return rankings, {entry.id: entry for entry in self.get(list(ids))}
 
     def _rank_one(
         self, query: Floats, k: int, passing: models.Filter | None, pages: int, exact: bool
-    ) -> Ranked:
+    ) -> Ranking:
         if exact:
-            return self._maxsim(query, passing, k), "exact", pages, pages
+            return Ranking(self._maxsim(query, passing, k), "exact", pages, pages)
         mean = query.mean(0)
 
         def propose(n: int) -> list[str]:
@@ -282,7 +284,8 @@ class QdrantStore(Store):
             ranked = self._maxsim(query, among, len(ids)) if ids else []
             return [id for id, _ in ranked], np.array([score for _, score in ranked], np.float32)
 
-        return *double(k, pages, propose, score), pages
+        found, how, candidates = rank_until_stable(k, pages, propose, score)
+        return Ranking(found, how, candidates, pages)
 
     def _maxsim(
         self, query: Floats, passing: models.Filter | None, k: int

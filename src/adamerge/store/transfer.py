@@ -6,7 +6,7 @@ from shutil import rmtree
 from typing import Any
 
 from adamerge import files
-from adamerge.errors import BadFile, missing_extra
+from adamerge.errors import BadFile, Mismatch, missing_extra
 from adamerge.store.base import BATCH, Store
 from adamerge.store.entry import Entry, batches
 from adamerge.vectors import Writer
@@ -57,9 +57,19 @@ def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:
             yield from batch
 
 
-def copy(source: Store, target: Store) -> Iterator[Entry]:
-    """Add every page of a store to another, of the same database or not; a page is yielded once it is there."""
-    target.like(source.known())
+def copy(source: Store, target: Store, *, merge: bool = False) -> Iterator[Entry]:
+    """Copy every page of a store to a new one, of the same database or not; a page is yielded once it is there.
+
+    A copy of the same store that was stopped, or is out of date, is gone on with. Any other store that holds pages is
+    refused, unless `merge` says to add them: pages of the same id would be replaced.
+    """
+    about = source.known()
+    target.refresh()
+    if target.about is not None and not merge and target.about.copied_from != about.made:
+        raise Mismatch(
+            f"{target} holds {len(target)} pages already, and is not a copy of {source}: copy to a new place"
+        )
+    target.like(about)
     for batch in batches(source.entries(), BATCH):
         target.add(batch)
         yield from batch

@@ -1,0 +1,289 @@
+"""A Lance dataset in a folder or a bucket: its newest version, and every change as one commit.
+
+Readers hold a version. A writer keeps the versions that it supersedes for some minutes, and who still meets one that is
+gone reads the next one instead.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from itertools import pairwise
+from threading import Lock
+from typing import Any, TypeVar
+
+os.environ.setdefault(
+    "LANCE_LOG", "error"
+)  # or it writes warnings to stderr; read when it is imported
+import lance
+import pyarrow as pa
+
+from adamerge.errors import BadFile, StoreUnavailable
+from adamerge.store.entry import About
+from adamerge.store.folder import TABLE, has_table, manifest_identity, table_bytes
+from adamerge.store.lance_errors import MissingVersion, damaged, reading, writing
+from adamerge.store.lance_read import Snapshot
+from adamerge.store.schema import check_schema
+
+T = TypeVar("T")
+DESCRIPTION = b"adamerge"  # the key of the schema's metadata that holds `about`
+TRIES = 20  # of a read whose version is removed; each try finds a newer version
+KEEP = timedelta(minutes=5)  # that a version stays after a newer one took its place
+FRAGMENT_PAGES = 8192  # of a file that compaction leaves alone
+BUCKET_SECONDS = 1.0  # that a reader of a bucket may be behind: each look costs a request
+
+
+class LanceTable:
+    """The table of a store; None of its versions is ever changed, and `newest` is the one to read."""
+
+    def __init__(self, path: str, storage_options: dict[str, str] | None = None) -> None:
+        """Name the folder or bucket of a store; nothing is opened or made."""
+        self.path = path
+        self.is_remote = "://" in path
+        self._address = f"{path}/{TABLE}"
+        self._storage_options = storage_options
+        self._snapshot: Snapshot | None = None
+        self._identity: tuple[int, int, int] | None = None  # of the manifest of the snapshot
+        self._looked = 0.0  # when the newest version was last asked for
+        self._opening = Lock()
+
+    # ------------------------------------------------------------------------------------------------- reading
+
+    def newest(self) -> Snapshot | None:
+        """The newest version; None where there is no table yet.
+
+        A table that was there and is no more is StoreUnavailable: its folder was moved or removed.
+        """
+        with self._opening:
+            if not self.is_remote and not has_table(self.path):
+                if self._snapshot is None:
+                    return None
+                raise self._moved()
+            for _ in range(TRIES):
+                try:
+                    return self._look()
+                except MissingVersion as error:
+                    reason = str(error)
+                    if self.is_remote and self._snapshot is None:
+                        return None
+            raise damaged(reason)
+
+    def read(self, read: Callable[[Snapshot], T]) -> T:
+        """What `read` gives of the newest version; read again if a writer has removed that version meanwhile."""
+        snapshot = self.required()
+        for _ in range(TRIES):
+            try:
+                return read(snapshot)
+            except MissingVersion as error:
+                snapshot = self.successor(snapshot, error)
+        raise StoreUnavailable("the store changes faster than it can be read: try again")
+
+    def required(self) -> Snapshot:
+        """The newest version of a table that was there when the call began."""
+        snapshot = self.newest()
+        if snapshot is None:
+            raise self._moved()
+        return snapshot
+
+    def successor(self, snapshot: Snapshot, error: MissingVersion) -> Snapshot:
+        """The version after one of which a file is missing; the newest one misses a file only if it is damaged."""
+        self._looked = 0.0
+        newest = self.required()
+        is_same = newest.version == snapshot.version and newest.about.made == snapshot.about.made
+        if is_same:
+            raise damaged(str(error))
+        return newest
+
+    def _look(self) -> Snapshot:
+        """The newest version: the one we hold if nothing is newer, else opened."""
+        held = self._snapshot
+        now = time.monotonic()
+        if held is not None and self.is_remote and now - self._looked < BUCKET_SECONDS:
+            return held
+        version = latest_version(self._address, held, self._storage_options)
+        identity = None if self.is_remote else manifest_identity(self.path, version)
+        self._looked = now
+        if held is None or version < held.version or not self._is_held(version, identity):
+            held = None if held is None or version <= held.version else held
+            opened = open_version(self._address, version, held, self._storage_options)
+            self._hold(opened, identity)
+        assert self._snapshot is not None
+        return self._snapshot
+
+    def _is_held(self, version: int, identity: tuple[int, int, int] | None) -> bool:
+        """Whether a version is the one we hold, and not one of the same number in a table put in its place."""
+        held = self._snapshot
+        return held is not None and held.version == version and identity == self._identity
+
+    def _hold(self, dataset: Any, identity: tuple[int, int, int] | None) -> None:
+        with reading():
+            described = (dataset.schema.metadata or {}).get(DESCRIPTION)
+        if described is None:
+            raise BadFile(f"{self.path} holds a Lance table that is not a store of adamerge")
+        try:
+            fields = json.loads(described)
+        except ValueError:
+            raise damaged("what it says of itself is no JSON") from None
+        about = About.from_json(fields)
+        check_schema(dataset.schema, about)
+        self._snapshot = Snapshot(dataset, about)
+        self._identity = identity
+
+    def _moved(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            "the store was moved or removed while it was open: put it back, or open it where it is"
+        )
+
+    # ------------------------------------------------------------------------------------------------- writing
+
+    def create(self, rows: pa.Table, about: About) -> None:
+        """Make the table with its first pages, so that there never is a store without any."""
+        rows = rows.replace_schema_metadata({DESCRIPTION: json.dumps(about.json())})
+        with writing():
+            # a process that was killed may have left files here, but no version
+            dataset = lance.write_dataset(
+                rows, self._address, mode="overwrite", storage_options=self._storage_options
+            )
+        self._written(dataset)
+
+    def insert(self, rows: pa.Table) -> None:
+        """Add pages of new ids."""
+        self._change(lambda dataset: dataset.insert(rows))
+
+    def replace(self, rows: pa.Table) -> None:
+        """Add pages, each in place of the one of its id."""
+
+        def merge(dataset: Any) -> None:
+            merge = dataset.merge_insert("id").when_matched_update_all()
+            merge.when_not_matched_insert_all().execute(rows)
+
+        self._change(merge)
+
+    def update(self, rows: pa.Table, key: str) -> None:
+        """Set some columns of the pages that have the same value of a key column."""
+        self._change(
+            lambda dataset: dataset.merge_insert(key).when_matched_update_all().execute(rows)
+        )
+
+    def add_columns(self, columns: pa.Schema) -> None:
+        """Add columns without values."""
+        self._change(lambda dataset: dataset.add_columns(columns))
+
+    def delete(self, where: str) -> None:
+        """Remove the pages that pass a filter."""
+        self._change(lambda dataset: dataset.delete(where))
+
+    def _change(self, change: Callable[[Any], Any]) -> None:
+        """Commit a change on top of the newest version; snapshots that others hold stay as they are."""
+        newest = self.required()
+        with writing():
+            dataset = newest.dataset.checkout_version(newest.version)  # an object of its own
+            change(dataset)
+        self._written(dataset)
+
+    def _written(self, dataset: Any) -> None:
+        with self._opening, writing():
+            version = int(dataset.version)
+            identity = None if self.is_remote else manifest_identity(self.path, version)
+            self._hold(dataset, identity)
+            self._looked = time.monotonic()
+
+    # --------------------------------------------------------------------------------------------- maintenance
+
+    def needs_compaction(self, fragments: int) -> bool:
+        """Whether so many small files have gathered, or a tenth of the pages in one is deleted."""
+        snapshot = self.required()
+        small = 0
+        with reading():
+            for fragment in snapshot.dataset.get_fragments():
+                pages = fragment.metadata.physical_rows or 1
+                if 10 * fragment.num_deletions > pages:
+                    return True
+                small += pages < FRAGMENT_PAGES
+        return small >= fragments
+
+    def compact(self) -> None:
+        """Gather small files into large ones, and bring the index up to date where there is one."""
+
+        def gather(dataset: Any) -> None:
+            dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_PAGES)
+            if dataset.describe_indices():
+                dataset.optimize.optimize_indices()
+
+        self._change(gather)
+
+    def index_means(self) -> None:
+        """Index the mean vectors, if that has not been done."""
+        snapshot = self.required()
+        with reading():
+            is_indexed = bool(snapshot.dataset.describe_indices())
+        if is_indexed:
+            return
+        parts = int(snapshot.count() ** 0.5)
+        self._change(
+            lambda dataset: dataset.create_index(
+                "mean", "IVF_FLAT", metric="dot", num_partitions=parts
+            )
+        )
+
+    def remove_old_versions(self, keep: timedelta | None = None) -> None:
+        """Remove the versions that a newer one superseded longer ago than `keep`, and what killed writers left.
+
+        In a bucket the files that no version names are left alone: another writer may be about to name them.
+        """
+        keep = KEEP if keep is None else keep
+        snapshot = self.required()
+        with writing():
+            versions = snapshot.dataset.versions()
+            old = superseded(versions, keep, time.time())
+            which: dict[str, Any] = {"versions": old} if old else {"retain_versions": len(versions)}
+            snapshot.dataset.cleanup_old_versions(**which, delete_unverified=not self.is_remote)
+
+    def bytes(self) -> int:
+        """Bytes of all files of the table; of a bucket, of the data of the newest version."""
+        if not self.is_remote:
+            return table_bytes(self.path)
+        return self.read(_data_bytes)
+
+
+def latest_version(
+    address: str, held: Snapshot | None, storage_options: dict[str, str] | None
+) -> int:
+    """The number of the newest version; its manifest may be gone a moment later."""
+    with reading():
+        if held is not None:
+            return int(held.dataset.latest_version)
+        return int(lance.dataset(address, storage_options=storage_options).version)
+
+
+def open_version(
+    address: str, version: int, held: Snapshot | None, storage_options: dict[str, str] | None
+) -> Any:
+    """The dataset at a version, with the caches of a version held before it."""
+    with reading():
+        if held is not None:
+            return held.dataset.checkout_version(version)
+        return lance.dataset(address, version=version, storage_options=storage_options)
+
+
+def superseded(versions: Sequence[Mapping[str, Any]], keep: timedelta, now: float) -> list[int]:
+    """The numbers of the versions whose successor is older than `keep`; the newest has none.
+
+    A successor from the future tells of a clock that was set back: it counts by how far away it is.
+    """
+    by_number = sorted(versions, key=lambda version: int(version["version"]))
+    old = []
+    for version, successor in pairwise(by_number):
+        age = abs(now - successor["timestamp"].timestamp())
+        if age >= keep.total_seconds():
+            old.append(int(version["version"]))
+    return old
+
+
+def _data_bytes(snapshot: Snapshot) -> int:
+    with reading():
+        fragments = snapshot.dataset.get_fragments()
+        files = [file for fragment in fragments for file in fragment.metadata.files]
+        sizes = [file.file_size_bytes or 0 for file in files]
+    return sum(sizes)
