@@ -15,6 +15,7 @@ import numpy as np
 from light import write_pdf
 
 import adamerge as am
+from adamerge.errors import AdamergeError
 from adamerge.store import is_store
 
 METHOD = "sem-cluster:m=2"
@@ -133,8 +134,11 @@ def pages_of(work):
     """The pages of a store by id, with all that it tells of them."""
     if not is_store(work / "store"):
         return {}
-    with am.open_store(work / "store") as store:
-        return {entry.id: page_of(entry) for entry in store.entries()}
+    try:
+        with am.open_store(work / "store") as store:
+            return {entry.id: page_of(entry) for entry in store.entries()}
+    except AdamergeError as error:
+        return {f"the store ({error})": "cannot be read"}
 
 
 def page_of(entry):

@@ -119,12 +119,16 @@ def lock_folder(path: Path) -> int:
 
 def make_folder(path: Path) -> None:
     """Make a folder and those above it that are not there; their names are on the disk when this returns."""
-    above = path.parent
     if path.is_dir():
         return
-    make_folder(above)
+    make_folder(path.parent)
     path.mkdir(exist_ok=True)
-    sync(above)
+    try:
+        sync(path.parent)
+    except OSError:
+        with suppress(OSError):
+            path.rmdir()
+        raise
 
 
 def hash_of(path: Path) -> str:
