@@ -17,6 +17,14 @@ def calls_to_disturb(calls, kind):
     return [number for number, call in every if call.name == "write" or kind not in OF_WRITES]
 
 
+def one_of_each_place(calls, numbers):
+    """Those of some numbers at which a call of a kind meets a file of a kind for the first time."""
+    first = {}
+    for number in numbers:
+        first.setdefault(calls[number - 1].place(), number)
+    return sorted(first.values())
+
+
 def disturb(runner, command, inputs, work, fault, whole):
     """What is wrong after a command met a fault, and after it ran again; a line each.
 

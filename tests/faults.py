@@ -51,7 +51,7 @@ class Call(NamedTuple):
 
     def place(self):
         """The call and the kind of its file: numbers and random letters of the name do not count."""
-        return self.name, re.sub(r"[0-9a-f-]{4,}|[0-9]+", "*", self.path)
+        return self.name, re.sub(r"(?<=\.tmp)\w+|[0-9a-f-]{4,}|[0-9]+", "*", self.path)
 
 
 def lost_with_the_power(calls):

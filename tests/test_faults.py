@@ -1,8 +1,8 @@
 """A failure at every step: whichever call fails, nothing is lost or half there, and the same command finishes."""
 
 import pytest
-from fault_checks import calls_to_disturb, disturb
-from fault_commands import COMMANDS, OF_FILES, make_inputs
+from fault_checks import calls_to_disturb, disturb, one_of_each_place
+from fault_commands import COMMANDS, make_inputs
 from faults import KINDS, Call, Fault, Faults, lost_with_the_power, missing, running
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -46,18 +46,32 @@ def undisturbed(runner, inputs, folder):
     return of
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_failure_at_any_step_loses_nothing(runner, inputs, undisturbed, folder, name, kind):
+def test_a_command_that_is_killed_at_any_step_loses_nothing(
+    runner, inputs, undisturbed, folder, name
+):
     command = COMMANDS[name]
     whole, calls = undisturbed(command)
     wrong = []
-    for number in calls_to_disturb(calls, kind):
+    for number in calls_to_disturb(calls, "kill"):
+        wrong += disturb(runner, command, inputs, folder / "work", Fault("kill", number), whole)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "kill"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_disk_that_fails_at_any_step_costs_nothing_that_was_done(
+    runner, inputs, undisturbed, folder, name, kind
+):
+    command = COMMANDS[name]
+    whole, calls = undisturbed(command)
+    wrong = []
+    for number in one_of_each_place(calls, calls_to_disturb(calls, kind)):
         wrong += disturb(runner, command, inputs, folder / "work", Fault(kind, number), whole)
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", [command.name for command in OF_FILES])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_what_a_command_has_made_outlives_a_power_cut(undisturbed, name):
     _, calls = undisturbed(COMMANDS[name])
     assert lost_with_the_power(calls) == []
