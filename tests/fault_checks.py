@@ -72,13 +72,14 @@ def wrong_parts(command, work, run, before, whole):
 
 
 def wrong_after_all(command, work, run, whole):
-    """It finished, and all is as after an undisturbed run."""
+    """It finished, and all is as after an undisturbed run; what it refuses to write again it cannot tidy up either."""
     wrong = []
     was_done = bool(command.says_done) and command.says_done in run.err
     if run.code != 0 and not was_done:
         wrong.append(f"the same command ended with {run.code} and said {run.err!r}")
+    if not was_done:
+        wrong += [f"the same command left {name}" for name in command.left_overs(work)]
     there = command.parts(work)
     different = [n for n in there.keys() | whole.keys() if there.get(n) != whole.get(n)]
     wrong += [f"{name} is different after the same command" for name in sorted(different)]
-    wrong += [f"the same command left {name}" for name in command.left_overs(work)]
     return wrong

@@ -92,6 +92,17 @@ def test_candidates_stop_at_a_limit_and_say_so():
     assert (how, compared, asked) == ("limit", 64, [16, 32, 64])
 
 
+@pytest.mark.parametrize(
+    ("k", "numbers"), [(20, [80, 160, 256]), (64, [256]), (100, [256]), (300, [300])]
+)
+def test_never_more_candidates_are_asked_for_than_the_limit_or_k(k, numbers):
+    ids = [f"p{i:04d}" for i in range(1000)]
+    truth = {id: float(i) for i, id in enumerate(ids)}
+    propose, score, asked = pages_by_rank(truth, ids)
+    _, how, compared = rank_until_stable(k, 1000, propose, score, limit=256)
+    assert (how, compared, asked) == ("limit", numbers[-1], numbers)
+
+
 def test_when_all_pages_are_candidates_the_result_is_exact():
     ids = [f"p{i}" for i in range(50)]
     truth = {id: float(i % 7) for i, id in enumerate(ids)}

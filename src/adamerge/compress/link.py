@@ -81,5 +81,17 @@ def _container() -> int:
 
 
 def _own_limit() -> int:
+    """Bytes that this process may take until it reaches the limit of its address space."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    return max(0, limit - _address_space())
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has taken; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (OSError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -170,29 +170,51 @@ class _Reader:
         return name
 
     def value(self, node: Any, column: Any) -> Any:
-        """A literal as the kind of its column."""
-        kind, literal = (
-            self.columns[self.name(column)],
-            node.this if isinstance(node, exp.Cast | exp.Neg) else node,
-        )
-        text = literal.name if isinstance(literal, exp.Literal) else ""
-        number = isinstance(literal, exp.Literal) and not literal.is_string
+        """A literal as the kind of its column: a date may be written DATE '2020-01-31', a number may be negative."""
+        kind = self.columns[self.name(column)]
         try:
-            if kind == "date":
-                return date.fromisoformat(text)
-            if kind == "time":
-                return as_utc(datetime.fromisoformat(text))
-            if kind == "bool" and isinstance(literal, exp.Boolean):
-                return bool(literal.this)
-            if kind == "text" and isinstance(literal, exp.Literal) and not number:
-                return text
-            if kind in ("int", "float") and number:
-                sign = -1 if isinstance(node, exp.Neg) else 1
-                value = int(text) if text.isdigit() and len(text) < 19 else float(text)
-                if isfinite(value):
-                    return sign * value
+            value = _typed(node, kind)
         except ValueError:
-            pass
-        raise BadInput(
-            f"the filter {self.where!r}: {column.sql()} is a column of {kind}, {node.sql()} is not"
-        )
+            value = None
+        if value is None:
+            raise BadInput(
+                f"the filter {self.where!r}: {column.sql()} is a column of {kind}, {node.sql()} is not"
+            )
+        return value
+
+
+def _typed(node: Any, kind: str) -> Any:
+    """The value of a literal of some kind; None, or ValueError, if it is none."""
+    if kind in ("date", "time"):
+        return _moment(node, kind)
+    if kind in ("int", "float"):
+        return _number(node)
+    if kind == "bool" and isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if kind == "text" and isinstance(node, exp.Literal) and node.is_string:
+        return node.name
+    return None
+
+
+def _moment(node: Any, kind: str) -> date | datetime | None:
+    """A date or a moment: '2020-01-31', DATE '2020-01-31', TIMESTAMP '2020-01-31T12:00:00'."""
+    if isinstance(node, exp.Cast):
+        if not node.to.is_type(*exp.DataType.TEMPORAL_TYPES):
+            return None
+        node = node.this
+    if not isinstance(node, exp.Literal):
+        return None
+    if kind == "date":
+        return date.fromisoformat(node.name)
+    return as_utc(datetime.fromisoformat(node.name))
+
+
+def _number(node: Any) -> int | float | None:
+    """A finite number; whole ones of up to 18 digits are exact."""
+    sign = -1 if isinstance(node, exp.Neg) else 1
+    literal = node.this if isinstance(node, exp.Neg) else node
+    if not isinstance(literal, exp.Literal) or literal.is_string:
+        return None
+    text = literal.name
+    value = int(text) if text.isdigit() and len(text) < 19 else float(text)
+    return sign * value if isfinite(value) else None

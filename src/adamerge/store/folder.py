@@ -39,6 +39,11 @@ def remove_unnamed(path: str | Path, named: Collection[str]) -> None:
                 file.unlink(missing_ok=True)
 
 
+def has_table_files(path: str | Path) -> bool:
+    """Whether a folder holds files of a table, with or without a version."""
+    return (Path(path) / TABLE).exists()
+
+
 def check_own_folder(path: str | Path) -> None:
     """Refuse to make a store in a folder that holds other files; hidden ones are nobody's documents."""
     folder = Path(path)

@@ -30,10 +30,7 @@ from adamerge.store.lance_table import LanceTable
 from adamerge.store.metadata import columns_of
 from adamerge.store.schema import fields_of, metadata_of, schema_of, to_table, vector_bytes
 
-COMPACT = 256  # writes between two compactions: every version lists all files, so many of them cost their square
-FEW_FILES = (
-    16  # small files that a writer may leave behind: gathering them would write their pages twice
-)
+COMPACT = 256  # writes after which a writer tidies up without being closed
 INDEX_FROM = 10_000  # pages from which the mean vectors get an index
 
 
@@ -58,7 +55,7 @@ class LanceStore(Store):
         self._lock: int | None = (
             None  # what os.close() lets go of; -1 in a bucket, which has no lock
         )
-        self._writes = 0  # since the last compaction
+        self._writes = 0  # since a writer last tidied up
         self._ids: set[str] = set()  # of a writer: what is there as of version `_seen`
         self._clock, self._seen = 0, -1
         self.refresh()
@@ -126,14 +123,15 @@ class LanceStore(Store):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Be the one writer, of threads too; compact after many writes."""
+        """Be the one writer, of threads too; gather small files as they come."""
         with self._changing:
             self.begin()
             yield
-            self._seen = self._table.required().version
             self._writes += 1
+            self._table.gather()
             if self._writes >= COMPACT:
-                self.compact()
+                self._tidy()
+            self._seen = self._table.required().version
 
     def _write(self, entries: list[Entry], about: About) -> None:
         with self._writing():
@@ -209,7 +207,7 @@ class LanceStore(Store):
                 self._table.update(pa.Table.from_pylist(rows, fields), "source")
 
     def compact(self, keep: timedelta | None = None) -> None:
-        """Gather many small writes into few files, index the means of many pages, and remove old versions.
+        """Gather all small files into few, index the means of many pages, and remove old versions.
 
         keep  how long a version stays after a newer one took its place: some minutes, for those who still read it
         """
@@ -218,11 +216,8 @@ class LanceStore(Store):
             if self.about is None:
                 return
             self._table.compact()
-            if len(self) >= INDEX_FROM:
-                self._table.index_means()
-            self._table.remove_old_versions(keep)
+            self._tidy(keep)
             self._seen = self._table.required().version
-            self._writes = 0
 
     def close(self) -> None:
         """Tidy up what was written and let the next writer in; the store can still be read."""
@@ -230,7 +225,11 @@ class LanceStore(Store):
             if self._lock is None:
                 return
             try:
-                self._tidy()
+                self._check_folder()
+                if self._table.newest() is not None:
+                    self._tidy()
+                elif not self._table.is_remote:
+                    remove_unmade(self.path)
             finally:
                 if self._lock >= 0:
                     with suppress(OSError):
@@ -238,18 +237,14 @@ class LanceStore(Store):
                     os.close(self._lock)
                 self._lock = None
 
-    def _tidy(self) -> None:
-        """Compact if that is worth it, else remove what is old and what killed writers left."""
-        self._check_folder()
-        if self._table.newest() is None:
-            if not self._table.is_remote:
-                remove_unmade(self.path)
-            return
-        is_large = self._writes > 0 and len(self) >= INDEX_FROM
-        if self._writes and (is_large or self._table.needs_compaction(FEW_FILES)):
-            self.compact()
-        else:
-            self._table.remove_old_versions()
+    def _tidy(self, keep: timedelta | None = None) -> None:
+        """Leave out deleted pages, index many, remove old versions and what killed writers left."""
+        if self._writes and self._table.has_deletions():
+            self._table.compact()
+        if self._writes and len(self) >= INDEX_FROM:
+            self._table.index_means()
+        self._table.remove_old_versions(keep)
+        self._writes = 0
 
     # ------------------------------------------------------------------------------------------------- reading
 

@@ -24,6 +24,7 @@ from adamerge.store.entry import About
 from adamerge.store.folder import (
     TABLE,
     has_table,
+    has_table_files,
     manifest_identity,
     remove_unnamed,
     table_bytes,
@@ -37,7 +38,13 @@ T = TypeVar("T")
 DESCRIPTION = b"adamerge"  # the key of the schema's metadata that holds `about`
 TRIES = 20  # of a read whose version is removed; each try finds a newer version
 KEEP = timedelta(minutes=5)  # that a version stays after a newer one took its place
-FRAGMENT_PAGES = 8192  # of a file that compaction leaves alone
+KEEP_LARGE = timedelta(seconds=2)  # the same, where old versions take much room
+ROOM = 64 << 20  # bytes that old versions may take; of a large store, half of what its pages take
+SMALL_FILES = 16  # that are gathered into one
+FILE_PAGES = (
+    512,
+    8192,
+)  # files with fewer pages are gathered: first into middling files, then into large ones
 BUCKET_SECONDS = 1.0  # that a reader of a bucket may be behind: each look costs a request
 
 
@@ -147,10 +154,13 @@ class LanceTable:
     def create(self, rows: pa.Table, about: About) -> None:
         """Make the table with its first pages, so that there never is a store without any."""
         rows = rows.replace_schema_metadata({DESCRIPTION: json.dumps(about.json())})
+        has_files = not self.is_remote and has_table_files(
+            self.path
+        )  # of a process that was killed
+        mode = "overwrite" if has_files else "create"
         with writing():
-            # a process that was killed may have left files here, but no version
             dataset = lance.write_dataset(
-                rows, self._address, mode="overwrite", storage_options=self._storage_options
+                rows, self._address, mode=mode, storage_options=self._storage_options
             )
             self._settle(dataset, None)
         self._written(dataset)
@@ -207,23 +217,30 @@ class LanceTable:
 
     # --------------------------------------------------------------------------------------------- maintenance
 
-    def needs_compaction(self, fragments: int) -> bool:
-        """Whether so many small files have gathered, or a tenth of the pages in one is deleted."""
-        snapshot = self.required()
-        small = 0
-        with reading():
-            for fragment in snapshot.dataset.get_fragments():
-                pages = fragment.metadata.physical_rows or 1
-                if 10 * fragment.num_deletions > pages:
-                    return True
-                small += pages < FRAGMENT_PAGES
-        return small >= fragments
+    def gather(self) -> None:
+        """Gather small files where there are many, so that a page is written three times at most.
 
-    def compact(self) -> None:
-        """Gather small files into large ones, and bring the index up to date where there is one."""
+        Every version lists all files, and every read opens them: many of them would cost their square.
+        """
+        for smaller, file_pages in pairwise((0, *FILE_PAGES)):
+            with reading():
+                fragments = self.required().dataset.get_fragments()
+                sizes = [fragment.metadata.physical_rows or 0 for fragment in fragments]
+            if sum(smaller <= size < file_pages for size in sizes) >= SMALL_FILES:
+                self.compact(file_pages)
+
+    def has_deletions(self) -> bool:
+        """Whether a tenth of the pages in a file is deleted."""
+        with reading():
+            fragments = self.required().dataset.get_fragments()
+            counts = [(part.num_deletions, part.metadata.physical_rows or 0) for part in fragments]
+        return any(10 * deleted > pages for deleted, pages in counts)
+
+    def compact(self, file_pages: int = FILE_PAGES[-1]) -> None:
+        """Gather files of fewer pages than that, leave out deleted pages, and bring the index up to date."""
 
         def gather(dataset: Any) -> None:
-            dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_PAGES)
+            dataset.optimize.compact_files(target_rows_per_fragment=file_pages)
             if dataset.describe_indices():
                 dataset.optimize.optimize_indices()
 
@@ -248,7 +265,7 @@ class LanceTable:
 
         In a bucket the files that no version names are left alone: another writer may be about to name them.
         """
-        keep = KEEP if keep is None else keep
+        keep = self._keep() if keep is None else keep
         snapshot = self.required()
         with writing():
             versions = snapshot.dataset.versions()
@@ -258,6 +275,12 @@ class LanceTable:
             if not self.is_remote:
                 named = snapshot.dataset.tracked_files().read_all()["path"].to_pylist()
                 remove_unnamed(self.path, frozenset(named))
+
+    def _keep(self) -> timedelta:
+        """How long a version stays: minutes, or seconds where old ones take much room."""
+        live = self.read(_data_bytes)
+        old = 0 if self.is_remote else table_bytes(self.path) - live
+        return KEEP if old <= max(ROOM, live // 2) else KEEP_LARGE
 
     def bytes(self) -> int:
         """Bytes of all files of the table; of a bucket, of the data of the newest version."""
