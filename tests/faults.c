@@ -35,6 +35,7 @@ enum need { SPACE, NO_MORE_SPACE }; /* whether a call fails on a disk that is fu
 struct call {
     char name[24];
     char path[PATH_BYTES];
+    char from[PATH_BYTES]; /* of a rename or link: the name before */
 };
 
 struct state {
@@ -94,7 +95,7 @@ static int is_watched(const char *path) {
 }
 
 /* Count a call: 0 if it goes ahead, an error number if it fails, -1 if it writes only a part. */
-static int decide(const char *name, const char *path, enum need need) {
+static int decide(const char *name, const char *from, const char *path, enum need need) {
     if (!is_watched(path)) return 0;
 
     int64_t number = atomic_fetch_add(&state->calls, 1) + 1;
@@ -102,6 +103,7 @@ static int decide(const char *name, const char *path, enum need need) {
         struct call *call = &state->listed[number - 1];
         snprintf(call->name, sizeof call->name, "%s", name);
         snprintf(call->path, sizeof call->path, "%s", path);
+        snprintf(call->from, sizeof call->from, "%s", from);
     }
 
     int now = number == state->number;
@@ -123,21 +125,26 @@ static int decide(const char *name, const char *path, enum need need) {
     return error;
 }
 
-static int decide_at(const char *name, int folder, const char *given, enum need need) {
-    if (!state || !given) return 0;
+static int decide_two(const char *name, int from_folder, const char *from, int folder, const char *to, enum need need) {
+    if (!state || !from || !to) return 0;
     int before = errno;
-    char path[PATH_BYTES];
-    absolute(folder, given, path);
-    int error = decide(name, path, need);
+    char path[PATH_BYTES], from_path[PATH_BYTES] = "";
+    absolute(folder, to, path);
+    if (from[0]) absolute(from_folder, from, from_path);
+    int error = decide(name, from_path, path, need);
     errno = before;
     return error;
+}
+
+static int decide_at(const char *name, int folder, const char *path, enum need need) {
+    return decide_two(name, AT_FDCWD, "", folder, path, need);
 }
 
 static int decide_file(const char *name, int file, enum need need) {
     if (!state) return 0;
     int before = errno;
     char path[PATH_BYTES];
-    int error = path_of_file(file, path) ? decide(name, path, need) : 0;
+    int error = path_of_file(file, path) ? decide(name, "", path, need) : 0;
     errno = before;
     return error;
 }
@@ -299,9 +306,11 @@ static void on_rename(int signal_number, siginfo_t *info, void *given) {
     for (int i = 0; i < 5; i++) argument[i] = (long)ARGUMENT(context, i);
 
     int has_folders = number == SYS_renameat || number == SYS_renameat2;
-    int folder = has_folders ? (int)argument[2] : AT_FDCWD;
+    int from_folder = has_folders ? (int)argument[0] : AT_FDCWD;
+    int to_folder = has_folders ? (int)argument[2] : AT_FDCWD;
+    const char *from = (const char *)argument[has_folders ? 1 : 0];
     const char *to = (const char *)argument[has_folders ? 3 : 1];
-    long result = -decide_at("rename", folder, to, NO_MORE_SPACE);
+    long result = -decide_two("rename", from_folder, from, to_folder, to, NO_MORE_SPACE);
     if (result >= 0) {
         result = syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4], (long)OURS);
         if (result < 0) result = -errno;
@@ -334,12 +343,12 @@ static void trap_renames(void) {
 }
 
 int link(const char *from, const char *to) {
-    FAIL_IF(decide_at("link", AT_FDCWD, to, SPACE));
+    FAIL_IF(decide_two("link", AT_FDCWD, from, AT_FDCWD, to, SPACE));
     return REAL(link)(from, to);
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
-    FAIL_IF(decide_at("link", to_folder, to, SPACE));
+    FAIL_IF(decide_two("link", from_folder, from, to_folder, to, SPACE));
     return REAL(linkat)(from_folder, from, to_folder, to, flags);
 }
 

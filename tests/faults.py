@@ -48,6 +48,7 @@ class Call(NamedTuple):
 
     name: str
     path: str  # below the watched folder
+    old: str = ""  # of a rename or link: the name before
 
     def place(self):
         """The call and the kind of its file: numbers and random letters of the name do not count."""
@@ -55,39 +56,48 @@ class Call(NamedTuple):
 
 
 def lost_with_the_power(calls):
-    """What may be lost or empty after a power cut at the end of some calls: files and folders that were not synced.
+    """What may be lost or empty after a power cut at the end of some calls: all that was not synced.
 
-    A file needs a sync after its last write, and before a rename gives it its name; a name needs a sync of the folder
-    that holds it.
+    A file needs a sync after its last write, and its name a sync of the folder that holds it.
     """
-    written, too_late = set(), set()  # files
+    written = set()  # files
     named = {}  # folder -> files and folders that got their names in it
-    for name, path in calls:
-        folder = os.path.dirname(path) or "."
-        in_folder = named.setdefault(folder, set())
+    for name, path, old in calls:
+        in_folder = named.setdefault(os.path.dirname(path) or ".", set())
         if name in ("write", "truncate"):
             written.add(path)
         elif name == "sync":
             written.discard(path)
             named.pop(path, None)
-        elif name == "remove":
-            written.discard(path)
-            in_folder.discard(path)
         else:
             in_folder.add(path)
-        if name == "rename" and any(_is_attempt(file, path) for file in written):
-            too_late.add(path)
-    return sorted(written | too_late | set().union(*named.values()))
+        if name in ("rename", "link") and old in written:
+            written.add(path)
+        gone = {"remove": path, "rename": old}.get(name)
+        written.discard(gone)
+        named.get(os.path.dirname(gone or "") or ".", set()).discard(gone)
+    return sorted(written | set().union(*named.values()))
 
 
-def _is_attempt(file, path):
-    """Whether a file is a temporary one of a path."""
-    folder, name = os.path.split(path)
-    return file.startswith(os.path.join(folder, f".{name}."))
+def named_too_early(calls):
+    """The files that got their names before their bytes were on the disk: a power cut may leave the name of nothing."""
+    written, early = set(), []
+    for name, path, old in calls:
+        if name in ("write", "truncate"):
+            written.add(path)
+        elif name == "sync":
+            written.discard(path)
+        elif name == "rename" and old in written:
+            early.append(path)
+    return early
 
 
 class _Call(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char * 24), ("path", ctypes.c_char * PATH_BYTES)]
+    _fields_ = [
+        ("name", ctypes.c_char * 24),
+        ("path", ctypes.c_char * PATH_BYTES),
+        ("old", ctypes.c_char * PATH_BYTES),
+    ]
 
 
 class _State(ctypes.Structure):
@@ -148,9 +158,14 @@ class Faults:
     def calls(self, folder):
         """The calls since then, in order."""
         listed = self._state.listed[: self.number_of_calls]
-        return [
-            Call(call.name.decode(), os.path.relpath(call.path.decode(), folder)) for call in listed
-        ]
+        return [_call_of(call, folder) for call in listed]
+
+
+def _call_of(call, folder):
+    path, old = (
+        os.path.relpath(name.decode(), folder) if name else "" for name in (call.path, call.old)
+    )
+    return Call(call.name.decode(), path, old)
 
 
 @dataclass(frozen=True)

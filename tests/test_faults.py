@@ -2,8 +2,17 @@
 
 import pytest
 from fault_checks import calls_to_disturb, disturb, one_of_each_place
-from fault_commands import COMMANDS, make_inputs
-from faults import KINDS, Call, Fault, Faults, lost_with_the_power, missing, running
+from fault_commands import COMMANDS, OF_FILES, VERSION_HINT, make_inputs
+from faults import (
+    KINDS,
+    Call,
+    Fault,
+    Faults,
+    lost_with_the_power,
+    missing,
+    named_too_early,
+    running,
+)
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -74,17 +83,26 @@ def test_a_disk_that_fails_at_any_step_costs_nothing_that_was_done(
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_a_command_has_made_outlives_a_power_cut(undisturbed, name):
     _, calls = undisturbed(COMMANDS[name])
-    assert lost_with_the_power(calls) == []
+    lost = lost_with_the_power(calls)
+    assert [path for path in lost if not path.endswith(VERSION_HINT)] == []
 
 
-def test_a_file_that_is_renamed_before_its_sync_may_be_lost_with_the_power():
+@pytest.mark.parametrize("name", [command.name for command in OF_FILES])
+def test_a_file_is_on_the_disk_before_it_gets_its_name(undisturbed, name):
+    _, calls = undisturbed(COMMANDS[name])
+    assert named_too_early(calls) == []
+
+
+def test_what_was_not_synced_is_told():
     calls = [
-        Call("open", ".a.1.tmp"),
-        Call("write", ".a.1.tmp"),
-        Call("rename", "a"),
-        Call("sync", ".a.1.tmp"),
+        Call("open", ".a.tmp"),
+        Call("write", ".a.tmp"),
+        Call("rename", "a", ".a.tmp"),
+        Call("sync", "a"),
         Call("sync", "."),
     ]
-    assert lost_with_the_power(calls) == ["a"]
-    assert lost_with_the_power([calls[i] for i in (0, 1, 3, 2, 4)]) == []
-    assert lost_with_the_power(calls[:4]) == [".a.1.tmp", "a"]
+    assert lost_with_the_power(calls) == []
+    assert lost_with_the_power(calls[:4]) == lost_with_the_power(calls[:3]) == ["a"]
+    assert lost_with_the_power([*calls[:3], calls[4]]) == ["a"]
+    assert named_too_early(calls) == ["a"]
+    assert named_too_early([*calls[:2], Call("sync", ".a.tmp"), *calls[2:]]) == []

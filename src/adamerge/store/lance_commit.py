@@ -53,14 +53,17 @@ def check_size(file: Path, size: int | None) -> None:
 def sync_all(path: str, names: list[str], versions: range) -> None:
     """Force files of a table, the manifests of some versions and the names of all of them to the disk."""
     table = Path(path) / TABLE
+    data = [table / name for name in names]
     manifests = [file for version in versions for file in manifest_paths(path, version)]
-    folders = [table / name for name in WRITTEN_FOLDERS]
-    for each in [*(table / name for name in names), *manifests, *folders]:
+    transactions = [
+        file
+        for version in versions
+        for file in (table / "_transactions").glob(f"{version - 1}-*.txn")
+    ]
+    folders = [*(table / name for name in WRITTEN_FOLDERS), table, table.parent]
+    for each in [*data, *manifests, *transactions, *folders]:
         if each.exists():
             files.sync(each)
-    if 1 in versions:  # the table is new, and so is its name
-        files.sync(table)
-        files.sync(table.parent)
 
 
 def take_back(path: str, versions: range) -> None:
