@@ -44,6 +44,7 @@ struct state {
     int64_t number; /* of the call that fails, from 1 on */
     _Atomic int64_t calls;
     _Atomic int64_t failed; /* calls that were made to fail */
+    int64_t killed;         /* the process that was killed */
     struct call listed[LISTED];
 };
 
@@ -117,6 +118,7 @@ static int decide(const char *name, const char *from, const char *path, enum nee
     case SHORT_WRITE: error = now ? -1 : 0; break;
     case KILL: error = now; break;
     }
+    if (error && state->fault == KILL) state->killed = getpid();
     if (error) atomic_fetch_add(&state->failed, 1);
     if (error && state->fault == KILL) {
         syscall(SYS_kill, getpid(), SIGKILL);

@@ -109,6 +109,7 @@ class _State(ctypes.Structure):
         ("number", ctypes.c_int64),
         ("calls", ctypes.c_int64),
         ("failed", ctypes.c_int64),
+        ("killed", ctypes.c_int64),
         ("listed", _Call * LISTED),
     ]
 
@@ -138,7 +139,7 @@ class Faults:
         """Count the calls on a folder from now on, and make a fault happen."""
         state = self._state
         state.fault, state.number = (KINDS[fault.kind], fault.number) if fault else (0, 0)
-        state.calls = state.failed = 0
+        state.calls = state.failed = state.killed = 0
         state.folder = str(folder).encode()
         try:
             yield
@@ -149,6 +150,11 @@ class Faults:
     def failed(self):
         """How many calls were made to fail since the last watching() began."""
         return self._state.failed
+
+    @property
+    def killed(self):
+        """The number of the process that was killed since; 0 for none."""
+        return self._state.killed
 
     @property
     def number_of_calls(self):

@@ -14,7 +14,7 @@ from faults import Fault, Faults, missing
 from light import write_pdf
 from server_store import make_store
 from serving import serving
-from waiting import until
+from waiting import LONG, until
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 TAKEN = 202
@@ -38,7 +38,13 @@ class Site:
 
     @property
     def was_killed(self):
-        return self.server.process.poll() is not None
+        return self.faults.killed == self.server.process.pid
+
+    def start_again(self):
+        """Start another server if this one was killed."""
+        if self.was_killed:
+            self.server.process.wait(LONG)
+            self.start()
 
     def upload(self, name):
         """Status and JSON of an upload; None where the server was killed before it answered."""
@@ -74,15 +80,11 @@ class Site:
             status, job = self.upload(name)
             if status == TAKEN:
                 until(lambda: self.faults.failed or self.is_ended(job), f"{name} or its fault")
-        if self.was_killed:
-            self.start()
+        self.start_again()
         wrong = self.wrong_answer(status, job)
         if status == TAKEN:
             wrong += self.wrong_end(name, job)
         status, job = self.upload(name)
-        if status is None and self.was_killed:  # only now: its last call came after the answer
-            self.start()
-            status, job = self.upload(name)
         again = self.server.wait(job) if status == TAKEN else job
         if again.get("state") != "done" or not self.has_page(name):
             wrong.append(f"the same file was answered with {status}, {again}")
@@ -109,7 +111,8 @@ class Site:
         return [] if self.has_page(name) else [f"it was taken, and is lost: {ended}"]
 
     def left_overs(self):
-        hidden = [path.name for path in self.uploads.iterdir() if path.name.startswith(".")]
+        files = [path for path in self.uploads.iterdir() if path.is_file()]
+        hidden = [path.name for path in files if path.name.startswith(".")]
         return hidden + left_of_store(self.work)
 
 
