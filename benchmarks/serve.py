@@ -119,9 +119,9 @@ def load(port: int, clients: int, seconds: float, *, adding: bool) -> None:
         if adding
         else {}
     )
-    told: list[str] = []
+    uploaded: list[str] = []
     adder = threading.Thread(
-        target=lambda: told.extend(upload(port, *file) for file in files.items())
+        target=lambda: uploaded.extend(upload(port, *file) for file in files.items())
     )
     adder.start()
     for thread in threads:
@@ -134,7 +134,7 @@ def load(port: int, clients: int, seconds: float, *, adding: bool) -> None:
         f"{clients} clients, {took:.0f} s: {len(times):,} searches, {len(times) / took:.1f} a second, {errors} errors"
     )
     print(f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, p99 {p99:.0f} ms, longest {max(times):.0f} ms")
-    print("\n".join(told))
+    print("\n".join(uploaded))
 
 
 def main() -> None:

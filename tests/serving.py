@@ -1,31 +1,100 @@
 """A real server process for tests: `adamerge serve` with the encoder of light.py, which its workers know too.
 
 As a program: `serving.py serve STORE ...` is the verb, `serving.py worker BYTES` a worker.
+
+A test may steer both by files in the folder of a `Control`: `hold` makes searches for words that begin with "held"
+wait, `half-line` makes the next worker write half a message and die, `encoded` lists the queries that were encoded.
 """
 
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from light import Light
 from processes import children, ended, start
 from waiting import LONG, until
 
 HERE = Path(__file__).parent
 
 
+@dataclass(frozen=True)
+class Control:
+    """Files by which a test steers a server and its workers."""
+
+    folder: Path
+
+    @property
+    def hold(self):
+        return self.folder / "hold"
+
+    @property
+    def half_line(self):
+        return self.folder / "half-line"
+
+    @property
+    def log(self):
+        return self.folder / "encoded"
+
+    def encoded(self):
+        """The queries that were encoded so far."""
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+
+def control():
+    """The steering of this process, if a test asked for one."""
+    return Control(Path(os.environ["SERVING_CONTROL"])) if "SERVING_CONTROL" in os.environ else None
+
+
+class SteeredLight(Light):
+    """Writes down what it encodes, and waits where a test wants it to."""
+
+    def encode_queries(self, texts):
+        steered = control()
+        if steered is not None:
+            with steered.log.open("a") as log:
+                log.write("".join(f"{text}\n" for text in texts))
+            if any(text.startswith("held") for text in texts):
+                until(lambda: not steered.hold.exists(), "the end of the hold")
+        return super().encode_queries(texts)
+
+
+class ShortLight(Light):
+    """Knows only the first letters of words; how many is an option, which a store has to bring back."""
+
+    def __init__(self, name="short", *, letters):
+        super().__init__(name)
+        self.letters = letters
+
+    @property
+    def about(self):
+        return super().about | {"options": {"letters": self.letters}}
+
+    def encode_queries(self, texts):
+        return super().encode_queries([self._short(text) for text in texts])
+
+    def _page(self, page):
+        words = tuple(word._replace(text=self._short(word.text)) for word in page.words)
+        return super()._page(replace(page, words=words))
+
+    def _short(self, text):
+        return " ".join(word[: self.letters] for word in text.split())
+
+
 def register():
-    """Make `load_encoder("light")` work in this process."""
+    """Make `load_encoder("light")` and `load_encoder("short", letters=3)` work in this process."""
     from adamerge.encoders import spec
 
-    spec.KINDS["light"] = spec.Kind("light:Light", "words, for tests", options=())
+    spec.KINDS["light"] = spec.Kind("serving:SteeredLight", "words, for tests", options=())
+    spec.KINDS["short"] = spec.Kind("serving:ShortLight", "words, for tests", options=("letters",))
 
 
 class Server:
@@ -48,8 +117,20 @@ class Server:
         """Whether it can be reached."""
         try:
             return self.ask("/healthz")[0] > 0
-        except urllib.error.URLError:
+        except (urllib.error.URLError, ConnectionError):
             return False
+
+    @property
+    def address(self):
+        """The host and port, for raw connections."""
+        return "127.0.0.1", int(self.url.rsplit(":", 1)[1])
+
+    def metric(self, name):
+        """A value of /metrics; 0 where nothing was counted yet."""
+        for line in self.ask("/metrics")[2].decode().splitlines():
+            if line.startswith(f"{name} "):
+                return float(line.rsplit(" ", 1)[1])
+        return 0
 
     def json(self, path, **given):
         """The JSON of a request that has to work."""
@@ -93,7 +174,7 @@ def workers(server):
 
 
 @contextmanager
-def serving(store, *options, env=None, **settings):
+def serving(store, *options, env=None, steered_by=None, **limits):
     """A server on a free port of loopback, ended when the block ends."""
     command = [
         sys.executable,
@@ -104,7 +185,9 @@ def serving(store, *options, env=None, **settings):
         "0",
         *map(str, options),
     ]
-    given = os.environ | {"SERVING": json.dumps(settings)} | (env or {})
+    given = os.environ | {"SERVING_LIMITS": json.dumps(limits)} | (env or {})
+    if steered_by is not None:
+        given["SERVING_CONTROL"] = str(steered_by.folder)
     process = start(command, stdout=subprocess.PIPE, text=True, env=given)
     with ended(process):
         try:
@@ -117,21 +200,43 @@ def serving(store, *options, env=None, **settings):
             process.wait(LONG)
 
 
+def die_in_mid_line():
+    """Take a task, write half a message, and die."""
+    sys.stdin.readline()
+    os.write(1, b'{"done": 1, "to')
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def work():
+    """Be a worker."""
+    from adamerge.server.workers import worker_process
+
+    steered = control()
+    if steered is not None and steered.half_line.exists():
+        steered.half_line.unlink()
+        die_in_mid_line()
+    worker_process.main()
+
+
 def main():
     """The verb, or a worker."""
     register()
     if sys.argv[1] == "worker":
-        from adamerge.server import worker
-
         del sys.argv[1]
-        worker.main()
+        work()
         return
     from adamerge.cli import main as verbs
 
     verb = sys.modules["adamerge.cli.serve"]
-    run, settings = verb.run, json.loads(os.environ.get("SERVING", "{}"))
+    run = verb.run
     command = (sys.executable, str(HERE / "serving.py"), "worker")
-    verb.run = lambda given, memory: run(replace(given, worker=command, **settings), memory)
+    limits = json.loads(os.environ.get("SERVING_LIMITS", "{}"))
+
+    def run_with_limits(settings, memory):
+        changed = replace(settings.limits, **limits)
+        run(replace(settings, worker=command, limits=changed), memory)
+
+    verb.run = run_with_limits
     verbs()
 
 

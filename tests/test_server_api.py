@@ -24,6 +24,8 @@ OPERATIONS += [
     ("/api/index", "GET"),
     ("/api/index", "POST"),
     ("/api/index/{job}", "GET"),
+    ("/api/index/{job}", "DELETE"),
+    ("/api/index/{job}/file", "GET"),
 ]
 MEANT = [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
 NOT_MEANT = [

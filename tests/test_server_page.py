@@ -129,9 +129,10 @@ def test_what_becomes_of_a_file_is_said_once_and_nothing_else_moves(visit, serve
         page.get_by_label("A PDF").set_input_files(write_pdf(tmp_path / "said.pdf", ["phi chi"]))
         page.get_by_role("button", name="Add to").click()
         page.locator(".job.indexing").filter(has_text="said.pdf").wait_for()
-        page.wait_for_timeout(200)  # the list may come twice, waiting and indexing
         before = page.evaluate("moved")
-        page.wait_for_timeout(2_000)
+        for _ in range(3):  # the list is asked for again, and has not changed
+            with page.expect_response("**/add/jobs"):
+                pass
         assert page.evaluate("moved") == before
     page.locator(".job.done").filter(has_text="said.pdf").wait_for()
     assert page.locator("[aria-live]").count() == 0

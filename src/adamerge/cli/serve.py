@@ -4,7 +4,6 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
-from socket import IPPROTO_TCP, TCP_NODELAY
 from typing import Any
 
 import click
@@ -14,6 +13,8 @@ from adamerge.errors import missing_extra
 from adamerge.server import Settings
 from adamerge.server.settings import is_loopback, uploads_of
 from adamerge.store import parse_bytes
+
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 
 
 @click.command()
@@ -96,34 +97,29 @@ def serve(
 def run(settings: Settings, memory: str = "4GiB") -> None:
     """Serve until somebody says stop."""
     try:
-        import uvicorn
-
-        from adamerge.server.app import make_app
-        from adamerge.server.library import Library
+        from adamerge.server.app import make_app, make_context
+        from adamerge.server.connections import listen, make_server
+        from adamerge.server.store_reader import StoreReader
     except ImportError:
         raise missing_extra("adamerge serve", "serve") from None
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    existing(settings.store).close()
-    app = make_app(
-        settings, Library(settings.store, encoder=settings.encoder or None, memory=memory)
-    )
     logging.basicConfig(level=logging.WARNING)
-    config = uvicorn.Config(
-        app,
-        settings.host,
-        settings.port,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=5,
-    )
-    socket = config.bind_socket()
-    socket.setsockopt(
-        IPPROTO_TCP, TCP_NODELAY, True
-    )  # else an answer waits 40 ms for the client to ask for its rest
-    socket.listen(
-        2048
-    )  # from now on nobody is turned away, though it takes a moment until they are answered
-    port = socket.getsockname()[1]
-    shown = "localhost" if is_loopback(settings.host) else settings.host
-    click.echo(f"http://{shown}:{port}  {settings.title}; Ctrl-C stops it")
-    uvicorn.Server(config).run(sockets=[socket])
+
+    existing(settings.store).close()
+    with listen(settings.host, settings.port) as listener:
+        # From here on nobody is turned away, though it takes a moment until the store is open.
+        encoder = settings.encoder or None
+        reader = StoreReader(settings.store, settings.limits, encoder=encoder, memory=memory)
+        context = make_context(settings, reader)
+        server = make_server(make_app(context), settings, context.stop)
+
+        port = listener.getsockname()[1]
+        host = "localhost" if is_loopback(settings.host) else settings.host
+        click.echo(f"http://{host}:{port}  {settings.title}; Ctrl-C stops it")
+        try:
+            server.run(sockets=[listener])
+        except KeyboardInterrupt:
+            click.echo("adamerge: stopped", err=True)
+            if reader.running:  # nobody waits for these searches, and Python would
+                os._exit(INTERRUPTED)
+            raise SystemExit(INTERRUPTED) from None

@@ -1,5 +1,9 @@
-"""The web page of a store: search it, see why a page was found, add files. Needs the extra `serve`."""
+"""The web page and the JSON API of a store. Needs the extra `serve`.
 
-from adamerge.server.settings import Settings
+web/      pages for people            api/   JSON for programs (siblings: neither imports the other)
+workers/  uploads, and the processes that read strangers' files
+"""
 
-__all__ = ["Settings"]
+from adamerge.server.settings import Limits, Settings
+
+__all__ = ["Limits", "Settings"]

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
@@ -10,10 +10,16 @@ HELP = {
     "adamerge_requests_total": ("counter", "Requests answered."),
     "adamerge_request_seconds": ("histogram", "Seconds from a request to the end of its answer."),
     "adamerge_searches_total": ("counter", "Searches answered."),
+    "adamerge_searches_unanswered_total": (
+        "counter",
+        "Searches that were not answered: the client hung up, or the server was busy.",
+    ),
     "adamerge_search_seconds": (
         "histogram",
         "Seconds of a search, encoding of the query included.",
     ),
+    "adamerge_searches_waiting": ("gauge", "Searches that wait for others."),
+    "adamerge_search_batches_running": ("gauge", "Batches of searches that are computed now."),
     "adamerge_uploads_total": ("counter", "Files that were indexed or failed."),
     "adamerge_worker_starts_total": ("counter", "Starts of worker processes."),
     "adamerge_pages": ("gauge", "Pages in the store."),
@@ -27,40 +33,40 @@ class Metrics:
     """Counters and histograms that any thread may add to."""
 
     def __init__(self) -> None:
-        """Start at nothing."""
+        """Start at zero."""
         self._lock = threading.Lock()
         self._counts: Counter[tuple[str, Labels]] = Counter()
-        self._times: dict[tuple[str, Labels], list[float]] = defaultdict(
-            lambda: [0.0] * (len(BOUNDS) + 2)
-        )
+        self._histograms: dict[tuple[str, Labels], list[float]] = {}
 
     def count(self, name: str, **labels: str) -> None:
-        """One more."""
+        """Add one to a counter."""
         with self._lock:
             self._counts[name, tuple(labels.items())] += 1
 
-    def time(self, name: str, seconds: float, **labels: str) -> None:
-        """One more that took so long."""
+    def observe(self, name: str, seconds: float, **labels: str) -> None:
+        """Add a duration to a histogram."""
+        key = name, tuple(labels.items())
         with self._lock:
-            row = self._times[name, tuple(labels.items())]
+            row = self._histograms.setdefault(key, [0.0] * (len(BOUNDS) + 2))
             row[bisect_left(BOUNDS, seconds)] += 1
             row[-1] += seconds
 
-    def text(self, now: Mapping[str, float]) -> str:
+    def text(self, gauges: Mapping[str, float]) -> str:
         """Everything so far, and values of the moment by name."""
         with self._lock:
-            counts, times = dict(self._counts), {key: list(row) for key, row in self._times.items()}
+            counts = sorted(self._counts.items())
+            histograms = [(key, list(row)) for key, row in sorted(self._histograms.items())]
         lines = []
         for name, (kind, about) in HELP.items():
             lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
-            lines += [f"{name} {now[name]}"] if name in now else []
-            lines += [
-                f"{name}{_labels(labels)} {n}"
-                for (known, labels), n in sorted(counts.items())
-                if known == name
-            ]
-            for (known, labels), row in sorted(times.items()):
-                lines += _histogram(name, labels, row) if known == name else []
+            if name in gauges:
+                lines.append(f"{name} {gauges[name]}")
+            for (counted, labels), value in counts:
+                if counted == name:
+                    lines.append(f"{name}{_labels(labels)} {value}")
+            for (observed, labels), row in histograms:
+                if observed == name:
+                    lines += _histogram(name, labels, row)
         return "\n".join(lines) + "\n"
 
 
@@ -74,4 +80,6 @@ def _histogram(name: str, labels: Labels, row: list[float]) -> Iterator[str]:
 
 
 def _labels(labels: Labels) -> str:
-    return "{" + ",".join(f'{key}="{value}"' for key, value in labels) + "}" if labels else ""
+    if not labels:
+        return ""
+    return "{" + ",".join(f'{key}="{value}"' for key, value in labels) + "}"

@@ -2,17 +2,19 @@
 
 from typing import Any
 
-from adamerge.server.params import LETTERS, MOST
+from adamerge.server.params import MAX_HITS, MAX_LETTERS
 
-STRING, NUMBER, WHOLE = {"type": "string"}, {"type": ["number", "null"]}, {"type": "integer"}
-MAYBE = {"type": ["integer", "null"]}  # where a database does not tell
+STRING = {"type": "string"}
+NUMBER = {"type": ["number", "null"]}
+WHOLE = {"type": "integer"}
+WHOLE_OR_NULL = {"type": ["integer", "null"]}  # where a database does not tell
 BOX = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
 LINKS = {"type": "object", "additionalProperties": STRING}
 ANY = {"type": "object"}
 Schema = dict[str, Any]
 
 
-def describe(uploads: bool, token: bool) -> Schema:
+def describe(*, uploads: bool, token: bool) -> Schema:
     """The description of what this server offers."""
     paths = _reading() | (_uploading() if uploads else {})
     described: Schema = {
@@ -32,22 +34,24 @@ def describe(uploads: bool, token: bool) -> Schema:
 
 
 def _reading() -> Schema:
-    q = _given(
+    q = _query_parameter(
         "q",
         "Words to look for.",
-        {"type": "string", "maxLength": LETTERS, "minLength": 1},
+        {"type": "string", "maxLength": MAX_LETTERS, "minLength": 1},
         required=True,
     )
-    also = _given(
-        "q", "Where this query matched on the page.", {"type": "string", "maxLength": LETTERS}
+    also = _query_parameter(
+        "q", "Where this query matched on the page.", {"type": "string", "maxLength": MAX_LETTERS}
     )
-    k = _given("k", "Hits.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": 10})
-    where = _given(
+    k = _query_parameter(
+        "k", "Hits.", {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "default": 10}
+    )
+    where = _query_parameter(
         "where",
         "A filter in SQL on id, source, number and metadata.",
-        STRING | {"maxLength": LETTERS},
+        STRING | {"maxLength": MAX_LETTERS},
     )
-    exact = _given(
+    exact = _query_parameter(
         "exact", "Compare every page, however many.", {"type": "boolean", "default": False}
     )
     id = {
@@ -60,15 +64,15 @@ def _reading() -> Schema:
     plain = {"text/plain": {"schema": STRING}}
     return {
         "/api/search": {
-            "get": _does(
+            "get": _operation(
                 "The best pages for a query", "Search", [q, k, where, exact], errors=(400,)
             )
         },
         "/api/pages/{id}": {
-            "get": _does("What is stored of a page", "Page", [id, also], errors=(400, 404))
+            "get": _operation("What is stored of a page", "Page", [id, also], errors=(400, 404))
         },
-        "/api/store": {"get": _does("The numbers of the store", "Store")},
-        "/healthz": {"get": _does("Whether the server works", "Health")},
+        "/api/store": {"get": _operation("The numbers of the store", "Store")},
+        "/healthz": {"get": _operation("Whether the server works", "Health")},
         "/metrics": {
             "get": {"summary": "Counters for Prometheus", "responses": _answers(plain) | _errors()}
         },
@@ -89,7 +93,7 @@ def _uploading() -> Schema:
         "properties": {"file": {"type": "string", "format": "binary"}},
     }
     body = {"required": True, "content": {"multipart/form-data": {"schema": file}}}
-    post = _does("Index a PDF or an image", "Job", status=202, errors=(400, 408, 413, 415)) | {
+    post = _operation("Index a PDF or an image", "Job", status=202, errors=(400, 408, 413, 415)) | {
         "requestBody": body
     }
     many = {
@@ -98,16 +102,31 @@ def _uploading() -> Schema:
         }
     }
     files = {
-        "summary": "Files uploaded since the server started",
+        "summary": "Files uploaded since the server started, and those that failed before",
         "responses": _answers(many) | _errors(),
+    }
+    delete = {
+        "summary": "Forget an upload that has ended, and the file of one that failed",
+        "parameters": [job],
+        "responses": {"204": {"description": "Forgotten"}} | _errors(404, 409),
+    }
+    bytes_of_file = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    fetch = {
+        "summary": "The bytes of a file that failed",
+        "parameters": [job],
+        "responses": _answers(bytes_of_file) | _errors(404),
     }
     return {
         "/api/index": {"post": post, "get": files},
-        "/api/index/{job}": {"get": _does("How far a file is", "Job", [job], errors=(404,))},
+        "/api/index/{job}": {
+            "get": _operation("How far a file is", "Job", [job], errors=(404,)),
+            "delete": delete,
+        },
+        "/api/index/{job}/file": {"get": fetch},
     }
 
 
-def _does(
+def _operation(
     summary: str,
     schema: str,
     parameters: list[Schema] | None = None,
@@ -129,12 +148,12 @@ def _answers(content: Schema, status: int = 200) -> Schema:
 def _errors(*errors: int) -> Schema:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     return {
-        str(status): {"description": WHY[status], "content": content}
-        for status in (*errors, 401, 403, 421, 503)
+        str(status): {"description": DESCRIPTIONS[status], "content": content}
+        for status in (*errors, 401, 403, 421, 429, 503)
     }
 
 
-def _given(name: str, about: str, schema: Schema, required: bool = False) -> Schema:
+def _query_parameter(name: str, about: str, schema: Schema, required: bool = False) -> Schema:
     return {
         "name": name,
         "in": "query",
@@ -154,7 +173,7 @@ def _object(**properties: Schema) -> Schema:
     }
 
 
-WHY = {
+DESCRIPTIONS = {
     400: "Something asked for makes no sense",
     401: "The token is missing",
     403: "Not allowed: from another page, or no uploads here",
@@ -162,7 +181,9 @@ WHY = {
     408: "The file took too long to arrive",
     413: "The file is too large",
     415: "The file is no PDF and no image",
+    409: "The file is still on its way",
     421: "The server has another name",
+    429: "Too many wrong tokens",
     503: "Not now: too busy, or the store cannot be read",
 }
 MATCH = _object(
@@ -173,7 +194,7 @@ MATCH = _object(
     boxes={"type": "array", "items": BOX},
 )
 MATCHES = {"type": "array", "items": MATCH}
-ABOUT: Schema = {
+PAGE_FIELDS: Schema = {
     "id": STRING,
     "source": STRING,
     "number": WHOLE,
@@ -181,7 +202,7 @@ ABOUT: Schema = {
     "links": LINKS,
     "matches": MATCHES,
 }
-HIT = _object(**ABOUT, score=NUMBER, words={"type": "array", "items": STRING})
+HIT = _object(**PAGE_FIELDS, score=NUMBER, words={"type": "array", "items": STRING})
 STORE = _object(
     pages=WHOLE,
     files=WHOLE,
@@ -192,10 +213,10 @@ STORE = _object(
     stored=WHOLE,
     extra=WHOLE,
     compression=NUMBER,
-    bytes_of_vectors=MAYBE,
-    bytes_of_the_rest=MAYBE,
-    bytes_in_all=MAYBE,
-    bytes_per_page=MAYBE,
+    bytes_of_vectors=WHOLE_OR_NULL,
+    bytes_of_the_rest=WHOLE_OR_NULL,
+    bytes_in_all=WHOLE_OR_NULL,
+    bytes_per_page=WHOLE_OR_NULL,
     encoder=STRING,
     revision={"type": ["string", "null"]},
 )
@@ -212,7 +233,7 @@ SCHEMAS = {
         hits={"type": "array", "items": HIT},
     ),
     "Page": _object(
-        **ABOUT,
+        **PAGE_FIELDS,
         of=WHOLE,
         method=STRING,
         patches=WHOLE,
@@ -227,11 +248,13 @@ SCHEMAS = {
         id=STRING,
         name=STRING,
         state={"enum": ["waiting", "indexing", "done", "failed"]},
+        waiting_for=STRING,
         done=WHOLE,
         total=WHOLE,
         added=WHOLE,
         unchanged=WHOLE,
         skipped={"type": "array", "items": STRING},
         error=STRING,
+        links=LINKS,
     ),
 }

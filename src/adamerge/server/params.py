@@ -1,39 +1,39 @@
-"""What a request asks for, checked: every mistake is told in words."""
+"""What a request asks for, checked: every mistake is refused in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adamerge.errors import BadInput
 
-LETTERS = 1_000  # of a query or a filter
-MOST = 100  # hits
+MAX_LETTERS = 1_000  # of a query or a filter
+MAX_HITS = 100
 
 
 @dataclass(frozen=True)
-class Question:
-    """A search: the query, how many hits, a filter, and whether every page is to be compared."""
+class SearchQuery:
+    """A search: the text, how many hits, a filter, and whether every page is to be compared."""
 
-    q: str
+    text: str
     k: int = 10
     where: str = ""
     exact: bool = False
 
 
-def question(given: Mapping[str, str]) -> Question:
+def search_query(given: Mapping[str, str]) -> SearchQuery:
     """A search from the values of a request."""
-    return Question(
+    return SearchQuery(
         text(given, "q"),
-        number(given, "k", 10, 1, MOST),
+        number(given, "k", 10, 1, MAX_HITS),
         text(given, "where"),
-        flag(given.get("exact", "false")),
+        flag(given, "exact"),
     )
 
 
 def text(given: Mapping[str, str], name: str) -> str:
     """A text that is not too long and can be written down."""
     value = given.get(name, "")
-    if len(value) > LETTERS:
-        raise BadInput(f"{name} is at most {LETTERS:,} letters, got {len(value):,}")
+    if len(value) > MAX_LETTERS:
+        raise BadInput(f"{name} is at most {MAX_LETTERS:,} letters, got {len(value):,}")
     if "\0" in value:
         raise BadInput(f"{name} holds a letter that is none (NUL)")
     return value
@@ -42,15 +42,15 @@ def text(given: Mapping[str, str], name: str) -> str:
 def number(given: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
     """A whole number within bounds."""
     value = given.get(name, str(default))
-    if not (
-        value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most
-    ):
+    is_number = value.isascii() and value.isdecimal() and len(value) < 10
+    if not is_number or not least <= int(value) <= most:
         raise BadInput(f"{name} is a whole number from {least} to {most}, got {value[:40]!r}")
     return int(value)
 
 
-def flag(value: str) -> bool:
+def flag(given: Mapping[str, str], name: str) -> bool:
     """Yes or no."""
-    if value.lower() not in ("true", "false", "1", "0"):
-        raise BadInput(f"exact is true or false, got {value[:40]!r}")
-    return value.lower() in ("true", "1")
+    value = given.get(name, "false").lower()
+    if value not in ("true", "false", "1", "0"):
+        raise BadInput(f"{name} is true or false, got {value[:40]!r}")
+    return value in ("true", "1")

@@ -2,15 +2,41 @@
 
 import hmac
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from socket import gethostname
 
 from adamerge.errors import BadInput
 
-LEAST = 16  # characters of a token that guards a server others can reach
-WORKER = (sys.executable, "-m", "adamerge.server.worker")
+MIN_TOKEN = 16  # characters of a token that guards a server others can reach
+WORKER = (sys.executable, "-m", "adamerge.server.workers.worker_process")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Every limit of time, memory and number that a server keeps.
+
+    header_seconds    that the headers of a request may take to arrive
+    search_seconds    that a search may take, from its request to its answer
+    waiting_searches  searches that may wait for others; more are refused
+    silent_seconds    that a worker may be silent
+    file_seconds      that one file may take in a worker
+    worker_memory     bytes that a worker may take above what its encoder needs
+    waiting_files     uploads that may wait to be indexed
+    failed_files      uploads that failed and are kept to be fetched back
+    stop_seconds      that requests have to end when the server is stopped
+    """
+
+    header_seconds: float = 20
+    search_seconds: float = 30
+    waiting_searches: int = 256
+    silent_seconds: float = 120
+    file_seconds: float = 3600
+    worker_memory: int = 4 << 30
+    waiting_files: int = 32
+    failed_files: int = 32
+    stop_seconds: int = 3
 
 
 @dataclass(frozen=True)
@@ -22,8 +48,6 @@ class Settings:
     uploads     the folder that keeps uploaded files; None switches uploads off
     names       further names that browsers may use for this machine
     max_upload  bytes of one file
-    seconds     that a worker may be silent, `longest` that one file may take in all
-    memory      bytes that a worker may take above what its encoder needs
     worker      the program that reads files of others
     """
 
@@ -35,17 +59,15 @@ class Settings:
     uploads: Path | None = None
     names: tuple[str, ...] = ()
     max_upload: int = 50_000_000
-    seconds: float = 120
-    longest: float = 3600
-    memory: int = 4 << 30
     worker: tuple[str, ...] = WORKER
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         """Refuse to be open to everybody."""
-        if not is_loopback(self.host) and len(self.token) < LEAST:
+        if not is_loopback(self.host) and len(self.token) < MIN_TOKEN:
             raise BadInput(
-                f"{self.host} can be reached by others: give ADAMERGE_TOKEN (or --token) a secret of {LEAST} "
-                f"characters or more, or serve on 127.0.0.1"
+                f"{self.host} can be reached by others: give ADAMERGE_TOKEN (or --token) a secret "
+                f"of {MIN_TOKEN} characters or more, or serve on 127.0.0.1"
             )
 
     @property
@@ -53,18 +75,28 @@ class Settings:
         """What people call the store: the last part of where it is, never the whole."""
         return self.store.rstrip("/").rsplit("/", 1)[-1] or "store"
 
+    @property
+    def private_folders(self) -> tuple[str, ...]:
+        """Folders of this machine that no answer may name."""
+        folders = []
+        if "://" not in self.store:
+            folders.append(Path(self.store).absolute().parent)
+        if self.uploads is not None:
+            folders += [self.uploads.absolute(), self.uploads.absolute().parent]
+        resolved = [folder.resolve() for folder in folders]
+        return tuple(str(folder) for folder in dict.fromkeys(folders + resolved))
+
     def is_token(self, given: str) -> bool:
         """Whether this is the token, in a time that does not tell how much of it is right."""
         return bool(self.token) and hmac.compare_digest(given.encode(), self.token.encode())
 
     def answers_to(self, host: str) -> bool:
-        """Whether a Host header means this server; a name of somebody else's that leads here is DNS rebinding."""
-        name = host.lower().rsplit(":", 1)[0] if not host.endswith("]") else host.lower()
+        """Whether a Host header means this server; any other name that leads here is DNS rebinding."""
+        has_port = not host.endswith("]")
+        name = host.lower().rsplit(":", 1)[0] if has_port else host.lower()
         name = name.strip("[]")
-        if name == "localhost" or name in {
-            self.host.lower(),
-            *(given.lower() for given in self.names),
-        }:
+        own_names = {"localhost", self.host.lower(), *(given.lower() for given in self.names)}
+        if name in own_names:
             return True
         if is_loopback(self.host):
             return is_loopback(name)
@@ -77,7 +109,7 @@ def is_loopback(host: str) -> bool:
 
 
 def uploads_of(store: str) -> Path | None:
-    """Where files uploaded to a store are kept: a folder beside it; nowhere for a store on another machine."""
+    """The folder beside a store that keeps its uploads; None for a store on another machine."""
     return None if "://" in store else Path(f"{store.rstrip('/')}.uploads")
 
 

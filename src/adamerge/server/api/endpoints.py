@@ -1,0 +1,108 @@
+"""The JSON API: the same answers as the pages give, for programs."""
+
+import asyncio
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from adamerge.errors import StoreUnavailable
+from adamerge.server import context as shared
+from adamerge.server import health, openapi
+from adamerge.server.context import context_of
+from adamerge.server.params import search_query, text
+from adamerge.server.serialize import Json, serialize_job, serialize_page, serialize_search
+
+
+async def search(request: Request) -> Response:
+    """GET /api/search: the best pages for a query."""
+    query = search_query(request.query_params)
+    result = await shared.search(request, query)
+    return Json(serialize_search(result, query))
+
+
+async def page(request: Request) -> Response:
+    """GET /api/pages/{id}: what is stored of a page, and where a query matched on it."""
+    reader = context_of(request).reader
+    q = text(request.query_params, "q")
+    entry = await shared.find_entry(request)
+    words, matches = await reader.run(lambda: reader.matches(entry, q))
+    return Json(serialize_page(entry, q, words, matches))
+
+
+async def store(request: Request) -> Response:
+    """GET /api/store: the numbers of the store."""
+    reader = context_of(request).reader
+    return Json(await reader.run(reader.facts))
+
+
+async def jobs(request: Request) -> Response:
+    """GET /api/index: the files that were uploaded since the server started, and those that failed before."""
+    return Json([serialize_job(job) for job in shared.upload_queue(request).all()])
+
+
+async def job(request: Request) -> Response:
+    """GET /api/index/{job}: how far a file is."""
+    return Json(serialize_job(shared.find_job(request)))
+
+
+async def index(request: Request) -> Response:
+    """POST /api/index: a file to index; answered when it has arrived, before it is indexed."""
+    return Json(serialize_job(await shared.receive_upload(request)), 202)
+
+
+async def job_file(request: Request) -> Response:
+    """GET /api/index/{job}/file: the bytes of a file that failed."""
+    found = shared.find_job(request)
+    path = shared.upload_queue(request).failed_file(found)
+    if path is None:
+        raise HTTPException(404, "only the file of an upload that failed can be fetched back")
+    return FileResponse(path, media_type="application/octet-stream", filename=found.name)
+
+
+async def delete_job(request: Request) -> Response:
+    """DELETE /api/index/{job}: forget an upload that has ended, and the file of one that failed."""
+    await asyncio.to_thread(shared.delete_upload, request)
+    return Response(status_code=204)
+
+
+async def healthz(request: Request) -> Response:
+    """GET /healthz: whether the store can be read and, where files can be added, written."""
+    problem = await asyncio.to_thread(_problem, request)
+    if problem:
+        raise StoreUnavailable(problem)
+    return Json({"status": "ok"})
+
+
+def _problem(request: Request) -> str:
+    context = context_of(request)
+    uploads = context.uploads
+    problem = health.store_problem(context.reader, context.settings, writes=uploads is not None)
+    if problem or uploads is None or uploads.waits_for_another_server:
+        return problem
+    return uploads.problem()
+
+
+async def metrics(request: Request) -> Response:
+    """GET /metrics: for Prometheus."""
+    context = context_of(request)
+    facts = await context.reader.run(context.reader.facts)
+    starts = context.viewer.starts
+    if context.uploads is not None:
+        starts += context.uploads.worker.starts
+    gauges = {
+        "adamerge_pages": facts["pages"],
+        "adamerge_vectors": facts["stored"] + facts["extra"],
+        "adamerge_store_bytes": facts["bytes_in_all"] or 0,
+        "adamerge_searches_waiting": context.reader.searches.waiting,
+        "adamerge_search_batches_running": context.reader.searches.running,
+        "adamerge_worker_starts_total": starts,
+    }
+    return PlainTextResponse(context.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+
+
+async def description(request: Request) -> Response:
+    """GET /openapi.json: this API, for programs that write programs."""
+    context = context_of(request)
+    uploads, token = context.uploads is not None, bool(context.settings.token)
+    return Json(openapi.describe(uploads=uploads, token=token))

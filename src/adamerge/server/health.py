@@ -1,0 +1,23 @@
+"""What keeps a server from working: a store that cannot be read, a disk that cannot be written."""
+
+from pathlib import Path
+
+from adamerge.errors import AdamergeError
+from adamerge.server.disk import disk_error, folder_problem
+from adamerge.server.redact import redact
+from adamerge.server.settings import Settings
+from adamerge.server.store_reader import StoreReader
+
+
+def store_problem(reader: StoreReader, settings: Settings, writes: bool) -> str:
+    """Why the store cannot be read or, if `writes`, written now; "" if it can."""
+    try:
+        reader.check()
+    except AdamergeError as error:
+        return redact(error, *settings.private_folders)
+    except OSError as error:
+        return f"the store cannot be read: {disk_error(error)}"
+    if not writes or "://" in reader.where:
+        return ""
+    problem = folder_problem(Path(reader.where))
+    return f"the store cannot be written: {problem}" if problem else ""

@@ -1,0 +1,17 @@
+"""Errors as strangers may read them: in one line, without a folder of this machine."""
+
+import re
+
+ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[^\s/'\",;()]+/)+")  # the folders of an absolute path
+
+
+def redact(error: object, *folders: str) -> str:
+    """The first line of an error; the folders are taken out of paths, the names of files stay."""
+    text = str(error).partition("\n")[0]
+    for folder in sorted(filter(None, folders), key=len, reverse=True):
+        bare = folder.strip("/")
+        if not bare:
+            continue
+        path = re.compile(rf"/?{re.escape(bare)}(/|\b)")  # LanceDB leaves out the first slash
+        text = path.sub(lambda found: "" if found[1] else "its folder", text)
+    return ABSOLUTE.sub("", text)

@@ -1,0 +1,147 @@
+"""Hits, pages and jobs as plain values, for JSON and for templates; nothing in them names a folder."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.responses import Response
+
+from adamerge.server.params import SearchQuery
+from adamerge.server.query_words import QueryWord, distinct
+from adamerge.server.store_reader import SearchResult
+from adamerge.server.workers.upload_queue import Job
+from adamerge.store import Entry
+from adamerge.types import Hit, Match
+
+SHOWN_WORDS = 12  # of a hit
+COLOURS = 8  # of query words; the next one begins anew
+
+
+class Json(Response):
+    """JSON of plain values, dates as text."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """As bytes."""
+        text = json.dumps(content, default=str, allow_nan=False, ensure_ascii=False)
+        return text.encode("utf-8", "replace")
+
+
+def serialize_search(result: SearchResult, query: SearchQuery) -> dict[str, Any]:
+    """A search and its hits."""
+    found = result.found
+    return {
+        "query": query.text,
+        "how": found.how,
+        "candidates": found.candidates,
+        "pages": found.pages,
+        "milliseconds": round(result.milliseconds, 2),
+        "hits": [serialize_hit(hit, result.words, query) for hit in found],
+    }
+
+
+def serialize_hit(hit: Hit, words: Sequence[QueryWord], query: SearchQuery) -> dict[str, Any]:
+    """A page that was found."""
+    return {
+        "id": hit.id,
+        "source": hit.source,
+        "number": hit.number,
+        "score": _number(hit.score),
+        "metadata": serialize_metadata(hit.metadata),
+        "words": best_words(hit.matches),
+        "links": links(hit.id, query.text, query.where),
+        "matches": serialize_matches(words, hit.matches),
+    }
+
+
+def serialize_page(
+    entry: Entry, q: str, words: Sequence[QueryWord], matches: Sequence[Match], where: str = ""
+) -> dict[str, Any]:
+    """A page, and where each word of a query matched on it."""
+    small = entry.page
+    return {
+        "id": entry.id,
+        "source": entry.source,
+        "number": entry.number,
+        "of": entry.pages,
+        "method": small.method,
+        "patches": len(small.groups),
+        "stored": len(small),
+        "extra": 0 if small.extra is None else len(small.extra),
+        "compression": _number(small.compression),
+        "theta": _number(small.cut.theta),
+        "gap": _number(small.cut.gap),
+        "metadata": serialize_metadata(entry.metadata),
+        "text": " ".join(word.text for word in entry.words),
+        "links": links(entry.id, q, where),
+        "matches": serialize_matches(words, matches),
+    }
+
+
+def serialize_job(job: Job) -> dict[str, Any]:
+    """A file on its way into the store; one that failed has a link to its bytes."""
+    fields = asdict(job)
+    fields["skipped"] = list(job.skipped)
+    fields["links"] = {"file": f"/api/index/{job.id}/file"} if job.state == "failed" else {}
+    return fields
+
+
+def links(id: str, q: str, where: str = "") -> dict[str, str]:
+    """Where a page, its picture and its inspector are; they know the search that they were found by."""
+    name = quote(id, safe="")
+    asked = {key: value for key, value in (("q", q), ("where", where)) if value}
+    query = f"?{urlencode(asked)}" if asked else ""
+    return {
+        "page": f"/page/{name}{query}",
+        "json": f"/api/pages/{name}{query}",
+        "picture": f"/picture/{name}",
+        "inspect": f"/inspect/{name}{query}",
+        "hits": f"/{query}",
+    }
+
+
+def serialize_matches(words: Sequence[QueryWord], matches: Sequence[Match]) -> list[dict[str, Any]]:
+    """For each word of a query what it matched: similarity, words of the page, and boxes in parts of the page."""
+    serialized = []
+    for i, word in enumerate(words):
+        of_word = [matches[vector] for vector in word.vectors if vector < len(matches)]
+        boxes: set[tuple[float, ...]] = set()
+        texts: list[str] = []
+        for match in of_word:
+            boxes |= {tuple(box) for box in match.boxes.astype(float).round(4).tolist()}
+            texts += match.words
+        similarity = sum(match.similarity for match in of_word)
+        serialized.append(
+            {
+                "word": word.text,
+                "colour": i % COLOURS,
+                "similarity": _number(similarity),
+                "words": distinct(texts, SHOWN_WORDS),
+                "boxes": [list(box) for box in sorted(boxes)],
+            }
+        )
+    return serialized
+
+
+def best_words(matches: Sequence[Match]) -> list[str]:
+    """The words that the query matched, best first."""
+    texts: list[str] = []
+    for match in sorted(matches, key=lambda match: -match.similarity):
+        texts += match.words[:3]
+    return distinct(texts, SHOWN_WORDS)
+
+
+def serialize_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata with numbers that JSON can write."""
+    plain = {}
+    for name, value in metadata.items():
+        plain[name] = _number(value) if isinstance(value, float) else value
+    return plain
+
+
+def _number(value: float) -> float | None:
+    return round(float(value), 6) if isfinite(value) else None

@@ -1,0 +1,183 @@
+"""A worker process as the server sees it: started when it is needed, watched, and started again when it died."""
+
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from adamerge import errors
+from adamerge.errors import AdamergeError, BadInput, WorkerLost
+from adamerge.server.settings import Settings
+
+Message = dict[str, Any]
+Progress = Callable[[Message], None]
+MAX_LINE = 256_000_000  # characters of one message
+
+
+class WorkerClient:
+    """Runs one task at a time in a process that may die at any moment."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Start nothing yet: the process starts when there is something to do."""
+        self.command = settings.worker
+        self.memory = settings.limits.worker_memory
+        self.silent_seconds = settings.limits.silent_seconds
+        self.starts = 0
+        self.closed = False
+        self._process: subprocess.Popen[str] | None = None
+        self._turn = threading.Lock()
+
+    def run(
+        self, task: Message, seconds: float, on_progress: Progress = lambda message: None
+    ) -> Message:
+        """The answer to a task, or its error; `on_progress` gets the messages before it.
+
+        A worker that is silent for too long, or not done after `seconds`, is killed. Whatever ends it, in the midst
+        of a message too, costs this task alone: WorkerLost.
+        """
+        with self._turn:
+            process = self._running()
+            with (
+                _timeout(process, self.silent_seconds) as silence,
+                _timeout(process, seconds) as whole,
+            ):
+                try:
+                    answer = self._exchange(process, task, on_progress, silence)
+                except BaseException:
+                    process.kill()  # the rest of its answer must not be taken for that of the next task
+                    raise
+            if answer is None:
+                is_late = silence.expired or whole.expired
+                raise WorkerLost(self._end_of(process, is_late))
+        if "error" in answer:
+            raise _error_of(answer)
+        return answer
+
+    def warm(self) -> None:
+        """Start the process, so that the first task need not wait for it."""
+        with self._turn:
+            self._running()
+
+    def close(self) -> None:
+        """End the process; the task that it works on fails."""
+        self.closed = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _running(self) -> "subprocess.Popen[str]":
+        """The process; a new one if there is none, or if it has ended."""
+        if self.closed:
+            raise WorkerLost("the server is stopping")
+        if self._process is None or self._process.poll() is not None:
+            env = {name: value for name, value in os.environ.items() if name != "ADAMERGE_TOKEN"}
+            self._process = subprocess.Popen(
+                [*self.command, str(self.memory)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env=env,
+                start_new_session=True,  # Ctrl-C is for the server, which then ends the worker
+            )
+            self.starts += 1
+        return self._process
+
+    def _exchange(
+        self,
+        process: "subprocess.Popen[str]",
+        task: Message,
+        on_progress: Progress,
+        silence: "Timeout",
+    ) -> Message | None:
+        """The last message of a task; None if the worker ended first, or wrote something else."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(task) + "\n")
+            process.stdin.flush()
+        except OSError:
+            return None
+        while message := _parse(process.stdout.readline(MAX_LINE)):
+            if message.pop("end", False):
+                return message
+            silence.restart()
+            on_progress(message)
+        return None
+
+    def _end_of(self, process: "subprocess.Popen[str]", is_late: bool) -> str:
+        """Why a worker was lost, in words; nothing of it stays."""
+        process.kill()  # one that wrote what is no message may still run
+        code = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # what could not be written any more
+                pipe.close()
+        if is_late:
+            return "it took too long, and its worker was stopped"
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        limit = f"{self.memory / 1e9:.1f} GB"
+        return (
+            f"its worker ended ({how}), most likely because the file needs more memory than the "
+            f"{limit} it may take"
+        )
+
+
+class Timeout:
+    """Kills a process after some seconds without a restart."""
+
+    def __init__(self, process: "subprocess.Popen[str]", seconds: float) -> None:
+        """Start to count."""
+        self.process = process
+        self.seconds = seconds
+        self.expired = False
+        self._timer: threading.Timer | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """Count from now on."""
+        self.stop()
+        self._timer = threading.Timer(self.seconds, self._expire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Let the process live."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _expire(self) -> None:
+        self.expired = True
+        self.process.kill()
+
+
+@contextmanager
+def _timeout(process: "subprocess.Popen[str]", seconds: float) -> Iterator[Timeout]:
+    timeout = Timeout(process, seconds)
+    try:
+        yield timeout
+    finally:
+        timeout.stop()
+
+
+def _parse(line: str) -> Message | None:
+    """The message of a line; None of half a line, which a killed worker leaves, and of what is no message."""
+    if not line.endswith("\n"):
+        return None
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def _error_of(answer: Message) -> AdamergeError:
+    """The error that a worker tells of, of the class that it had there."""
+    kind = getattr(errors, str(answer.get("kind")), None)
+    is_ours = isinstance(kind, type) and issubclass(kind, AdamergeError)
+    words = str(answer["error"])
+    return kind(words) if is_ours and kind is not None else BadInput(words)

@@ -1,0 +1,137 @@
+"""What a worker process does: index a file, remove one that failed, draw a page, inspect a page."""
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Protocol
+
+from adamerge.encoders import Encoder
+from adamerge.errors import BadFile
+from adamerge.pages import count_pages
+from adamerge.server.redact import redact
+from adamerge.store import Store, open_named
+from adamerge.store.index import Indexing, index_files
+
+MAX_PAGES = 5_000  # of one file
+MAX_PIXELS = 1_600  # of a page shown, on its longer side
+Task = dict[str, Any]
+Answer = dict[str, Any]
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Encoders(Protocol):
+    """Where a task gets its encoder from."""
+
+    def load(self, store: Store) -> Encoder:
+        """The encoder of a store."""
+
+
+def index(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+    """Index a file that nobody has checked: another one of its name in the store is refused, never replaced."""
+    source = task["source"]
+    path = Path(task["root"]) / source
+    total = count_pages([path])
+    if total > MAX_PAGES:
+        raise BadFile(f"{source} has {total:,} pages, more than {MAX_PAGES:,}")
+    tell({"done": 0, "total": total})
+
+    skipped: list[str] = []
+    with _open(task) as store:
+        about = store.known()
+        known = store.sources().get(source)
+        if known and task["hash"] not in known.ids.values():
+            raise BadFile(f"the store holds another '{source}': give this one another name")
+        encoder: Any = ProgressEncoder(encoders.load(store), total, tell)
+        dpi = {"dpi": about.encoder["dpi"]} if "dpi" in about.encoder else {}
+        how = Indexing(
+            encoder,
+            about.method,
+            skip_bad=lambda error: skipped.append(redact(error, task["root"])),
+            **dpi,
+        )
+        counts = Counter(change.did for change in index_files([path], store, how))
+
+    if skipped and not counts:
+        raise BadFile(skipped[0])
+    return {
+        "done": total,
+        "added": counts["added"],
+        "unchanged": counts["unchanged"],
+        "skipped": skipped,
+    }
+
+
+def remove(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+    """Remove the pages of a file that failed; those of another file of its name stay."""
+    with _open(task) as store:
+        known = store.sources().get(task["source"])
+        is_ours = known is not None and known.root == Path(task["root"]).resolve().as_posix()
+        if known is None or not is_ours:
+            return {"removed": 0}
+        ids = [id for id, hash in known.ids.items() if hash == task["hash"]]
+        return {"removed": store.delete(*ids) if ids else 0}
+
+
+def render(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+    """A page of a file as WebP."""
+    from adamerge.inspector.source import read_page
+
+    image = read_page(f"{task['path']}#{task['number']}").image
+    image.thumbnail((MAX_PIXELS, MAX_PIXELS))
+    out = BytesIO()
+    image.save(out, "WEBP", quality=75, method=2)
+    return {"image": b64encode(out.getvalue()).decode()}
+
+
+def inspect(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+    """The inspector of a page, encoded anew from its file."""
+    from adamerge.inspector import Query
+    from adamerge.inspector import inspect as inspect_page
+    from adamerge.inspector.stored import encode_again
+
+    with _open(task) as store:
+        (entry,) = store.get([task["id"]])
+        encoder = encoders.load(store)
+        vectors, page = encode_again(store, entry, encoder)
+    queries = []
+    if text := task["query"]:
+        ((query_vectors,), (tokens,)) = encoder.encode_queries([text]), encoder.query_tokens([text])
+        queries = [Query(text, query_vectors, tokens)]
+    inspection = inspect_page(vectors, entry.page.method, page, queries)
+    return {"html": inspection.to_html(task["back"])}
+
+
+def _open(task: Task) -> Store:
+    return open_named(task["store"], encoder=task["encoder"] or None)
+
+
+@dataclass
+class ProgressEncoder:
+    """An encoder that tells how many pages it has encoded."""
+
+    encoder: Encoder
+    total: int
+    tell: Tell
+    done: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the encoder's own."""
+        return getattr(self.encoder, name)
+
+    def encode_pages(self, pages: Sequence[Any]) -> Any:
+        """The patches of each page."""
+        encoded = self.encoder.encode_pages(pages)
+        self.done += len(pages)
+        self.tell({"done": min(self.done, self.total), "total": self.total})
+        return encoded
+
+
+TASKS: dict[str, Callable[[Encoders, Task, Tell], Answer]] = {
+    "index": index,
+    "remove": remove,
+    "render": render,
+    "inspect": inspect,
+}
