@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -149,6 +150,12 @@ def test_queries_become_vectors(folder):
     assert "what is the revenue in 2023?" in "".join(tokens)
     assert encoder.about["query prefix"] == "Query: "
     assert encoder.about["class"] == folder.name
+    (alone,) = encoder.encode_queries(["revenue?"])
+    with ThreadPoolExecutor(4) as threads:
+        pages = threads.submit(encoder.encode_pages, PAGES)
+        for (vectors,) in threads.map(encoder.encode_queries, [["revenue?"]] * 8):
+            np.testing.assert_allclose(vectors, alone, atol=1e-5)
+        assert len(pages.result()) == len(PAGES)
 
 
 def test_after_a_capture_the_model_is_as_it_was(folder):

@@ -119,9 +119,13 @@ def test_an_unknown_linkage_is_refused():
 
 def test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed():
     code = """
-import resource, numpy as np
+import mmap, resource, numpy as np
 from adamerge.compress import link
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+before = link._own_limit()
+taken = mmap.mmap(-1, 1 << 28)
+assert before - link._own_limit() >= 1 << 28  # what is left, not the limit
+taken.close()
 try:
     link.ward(np.random.default_rng(0).normal(size=(30_000, 2)))
 except MemoryError as error:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,27 @@ def test_a_question_finds_its_page_before_and_after_compression(encoder, method)
     assert best_page(encoder, pages, "drop patches below a threshold of attention") == 2
     assert best_page(encoder, pages, "where is the tree of joins cut") == 3
     assert best_page(encoder, pages, "weighted mean of a group") == 4
+
+
+def test_the_attention_of_a_query_is_not_computed(encoder, monkeypatch):
+    monkeypatch.setattr(minilm, "capture", None)
+    (vectors,) = encoder.encode_queries(["revenue by region"])
+    assert vectors.shape == (3, 384)
+
+
+def test_any_number_of_threads_search_by_text(encoder, tmp_path):
+    texts = [
+        "how much disk space does a page need",
+        "drop patches below a threshold of attention",
+        "where is the tree of joins cut",
+        "weighted mean of a group",
+    ]
+    pages = am.read_vectors(SAMPLE.with_suffix(""))
+    with am.open_store(tmp_path / "store", encoder=encoder) as store:
+        store.add(am.compress(page, method="identity") for page in pages)
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(store.search, texts * 5))
+    assert [hits[0].number for hits in found] == [1, 2, 3, 4] * 5
 
 
 def test_every_vector_of_a_query_has_its_token(encoder):

@@ -7,7 +7,10 @@ import pytest
 from stores import ENCODER, D, a_page, a_query, an_entry
 
 import adamerge as am
-from adamerge.errors import BadInput, BadShape, Mismatch, NotFound
+from adamerge.encoders import EncoderSpec
+from adamerge.errors import BadInput, BadShape, Mismatch, NotFound, TooNew
+from adamerge.store import entry
+from adamerge.store.transfer import copy
 from adamerge.types import Word
 
 
@@ -336,3 +339,49 @@ def test_ten_thousand_pages_are_searched_whole(store):
     found = store.search(query, k=10)
     assert [hit.id for hit in found] == [f"p{i}" for i in np.argsort(-scores)[:10]]
     assert found.how == "exact"
+
+
+def test_an_encoder_that_is_only_named_is_not_loaded_to_store_pages_or_search_by_vectors(
+    opened, monkeypatch
+):
+    monkeypatch.setattr(EncoderSpec, "load", None)
+    name = "vidore/colqwen2.5-v0.2"
+    with opened(encoder=name) as store:
+        store.add(a_page(i) for i in range(3))
+        assert len(store.search(a_query(), 2)) == 2
+    with opened(encoder=name) as store:
+        assert store.about.encoder["name"] == name
+    with pytest.raises(Mismatch, match=r"its name is vidore/colqwen2.5-v0.2, not minilm"):
+        opened(encoder="minilm")
+
+
+def test_a_store_of_the_future_is_refused_whatever_keeps_it(opened, monkeypatch):
+    with opened() as store:
+        store.add(a_page(1))
+    monkeypatch.setattr(entry, "VERSION", entry.VERSION - 1)
+    with pytest.raises(TooNew, match="update adamerge"):
+        opened()
+
+
+def test_a_copy_goes_on_where_it_stopped_and_is_brought_up_to_date(opened, tmp_path):
+    with opened(encoder=ENCODER) as store, am.open_store(tmp_path / "copy") as copied:
+        store.add(a_page(i) for i in range(70))
+        stopped = copy(store, copied)
+        next(stopped)
+        stopped.close()
+        assert len(copied) == 32
+        assert len(list(copy(store, copied))) == len(copied) == 70
+        store.add(a_page(70))
+        list(copy(store, copied))
+        assert len(copied) == 71
+
+
+def test_a_copy_into_another_store_is_refused_unless_it_is_asked_for(opened, tmp_path):
+    with opened(encoder=ENCODER) as store, am.open_store(tmp_path / "other") as other:
+        store.add(a_page(i) for i in range(3))
+        other.add(a_page(i) for i in range(2, 5))
+        with pytest.raises(Mismatch, match="holds 3 pages already, and is not a copy of"):
+            next(copy(store, other))
+        assert len(other) == 3
+        assert len(list(copy(store, other, merge=True))) == 3
+        assert len(other) == 5

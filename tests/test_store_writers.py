@@ -1,13 +1,15 @@
 """The embedded store beside writers: no read fails or mixes two versions, and no write goes where it should not."""
 
+import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
 from threading import Condition, Event, Thread, current_thread
 
 import numpy as np
@@ -20,6 +22,7 @@ import adamerge as am
 from adamerge.errors import BadFile, Damaged, StoreUnavailable
 from adamerge.store import lance_table
 from adamerge.store.lance_read import Snapshot
+from adamerge.store.lance_table import superseded
 
 PAGES = 60
 READS = 2000
@@ -280,3 +283,73 @@ def test_nothing_but_our_own_words_reaches_the_terminal(tmp_path):
         check=True,
     )
     assert (run.stdout, run.stderr) == ("5\n", "")
+
+
+def versions(store):
+    return [version["version"] for version in store._table.newest().dataset.versions()]
+
+
+def files_of(path):
+    return {file.relative_to(path) for file in path.rglob("*") if file.is_file()}
+
+
+def test_compaction_keeps_every_page_and_the_versions_that_others_may_still_read(path):
+    with am.open_store(path) as reader, am.open_store(path) as store:
+        old = reader._table.newest()
+        for i in range(40):
+            store.add(a_page(i, 3))
+        store.compact()
+        assert old.version in versions(store)
+        assert old.count() == len(list(old.entries())) == PAGES
+        store.compact(keep=timedelta(0))
+        assert versions(store) == [store._table.newest().version]
+        assert len(store) == PAGES
+        assert store.facts()["stored"] == (PAGES - 40) * 6 + 40 * 3
+
+
+def test_a_version_stays_for_minutes_after_a_newer_one_took_its_place():
+    commits = {1: -9000, 2: -8000, 3: -301, 4: -299, 5: -1}  # seconds from now
+    listed = [
+        {"version": number, "timestamp": datetime.fromtimestamp(1e9 + seconds)}
+        for number, seconds in commits.items()
+    ]
+    assert superseded(listed, timedelta(minutes=5), 1e9) == [1, 2]
+    assert superseded(listed, timedelta(0), 1e9) == [1, 2, 3, 4]
+    assert superseded(listed[-1:], timedelta(0), 1e9) == []
+
+
+def test_a_clock_that_was_set_back_keeps_no_version_for_ever():
+    at = datetime.fromtimestamp
+    listed = [{"version": 1, "timestamp": at(2e9)}, {"version": 2, "timestamp": at(2e9 + 5)}]
+    assert superseded(listed, timedelta(minutes=5), 1e9) == [1]
+
+
+def test_a_writer_that_adds_a_page_does_not_write_the_others_again(path):
+    with am.open_store(path) as store:
+        store.compact(keep=timedelta(0))
+    before = files_of(path / "pages.lance" / "data")
+    with am.open_store(path) as store:
+        store.add(a_page(1000))
+    after = files_of(path / "pages.lance" / "data")
+    assert before < after
+    assert len(after) == len(before) + 1
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(path):
+    left = path / "pages.lance" / "data" / "1010.lance"
+    left.write_bytes(b"half a file")
+    with am.open_store(path) as store:
+        assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
+        assert left.exists()  # a reader removes nothing
+    with am.open_store(path) as store:
+        store.begin()
+    assert not left.exists()
+
+
+def test_every_test_that_the_page_on_search_names_is_there():
+    here = Path(__file__).parent
+    page = (here.parent / "docs" / "search.md").read_text()
+    named = re.findall(r"`(test_\w+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 15
+    for file, name in named:
+        assert f"def {name}" in (here / file).read_text(), (file, name)

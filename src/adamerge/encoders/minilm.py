@@ -6,6 +6,7 @@ receives on average in the last layer, which prunes better here than the attenti
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -77,7 +78,8 @@ class MiniLM:
             for text, found in zip(texts, pieces, strict=True):
                 if not found:
                     raise BadInput(f"a query needs words, got {text!r}")
-            return [vectors for vectors, _ in self._read(pieces)] if pieces else []
+            read = self._read(pieces, with_attention=False) if pieces else []
+            return [vectors for vectors, _ in read]
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The word piece behind each vector of each query."""
@@ -97,32 +99,43 @@ class MiniLM:
         return MultiVector(vectors, attention, boxes=boxes, id=page.id)
 
     @torch.no_grad()
-    def _read(self, texts: list[list[int]]) -> list[tuple[Floats, Floats]]:
-        """Unit vectors (n, 384) and attention received (n,) of each text, read in windows, some at a time."""
+    def _read(
+        self, texts: list[list[int]], with_attention: bool = True
+    ) -> list[tuple[Floats, Floats]]:
+        """Unit vectors (n, 384) and attention received (n,) of each text, read in windows, some at a time.
+
+        Where nobody asks for attention it is not computed, and is 1.
+        """
         windows = [text[i : i + WINDOW] for text in texts for i in range(0, len(text), WINDOW)]
         parts = [
             part
             for i in range(0, len(windows), BATCH)
-            for part in self._forward(windows[i : i + BATCH])
+            for part in self._forward(windows[i : i + BATCH], with_attention)
         ]
         vectors, attention = (np.concatenate(part) for part in zip(*parts, strict=True))
         bounds = np.cumsum([0, *map(len, texts)])
         return [(vectors[a:b], attention[a:b]) for a, b in pairwise(bounds)]
 
-    def _forward(self, windows: list[list[int]]) -> list[tuple[Floats, Floats]]:
+    def _forward(
+        self, windows: list[list[int]], with_attention: bool
+    ) -> list[tuple[Floats, Floats]]:
         first, last = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
         batch = self.tokenizer.pad(
             {"input_ids": [[first, *w, last] for w in windows]}, return_tensors="pt"
         )
         batch = batch.to(self.device)
         real = batch["attention_mask"].bool()
-        with capture(self.model, real, rows=real) as seen:
+        capturing = capture(self.model, real, rows=real) if with_attention else nullcontext()
+        with capturing as seen:
             hidden = self.model(**batch).last_hidden_state
         vectors = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
-        assert seen.weights is not None
-        received = (
-            (seen.weights.mean(1) * real.sum(1)[:, None]).cpu().numpy()
-        )  # 1 is an even share, in any window
+        received: Floats = np.ones(vectors.shape[:2], np.float32)
+        if seen is not None:
+            assert seen.weights is not None
+            shares = (
+                seen.weights.mean(1) * real.sum(1)[:, None]
+            )  # 1 is an even share, in any window
+            received = shares.cpu().numpy()
         return [
             (vectors[i, 1 : len(w) + 1], received[i, 1 : len(w) + 1]) for i, w in enumerate(windows)
         ]

@@ -86,6 +86,7 @@ class LanceStore(Store):
             if self._lock is None:
                 self._lock = -1 if self._table.is_remote else self._lock_folder()
             self._check_folder()
+            self._table.newest(at_once=True)  # in a bucket others may write too
             self.refresh()
             if self.about is not None:
                 self._table.read(self._learn)

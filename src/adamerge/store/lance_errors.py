@@ -11,8 +11,8 @@ ADDRESS = re.compile(r"(\S*/)?(pages\.lance\S*)")  # where on this machine the t
 LONGEST = 200  # characters of what Lance says
 
 
-class MissingVersion(Exception):
-    """A version, or a file of one, is not there: a writer may have removed it while it was read."""
+class MissingVersion(Damaged):
+    """A version, or a file of one, is not there: a writer may have removed it while it was read, else it is damage."""
 
 
 @contextmanager
@@ -20,11 +20,11 @@ def reading() -> Iterator[None]:
     """Turn what Lance raises while it reads into MissingVersion or Damaged."""
     try:
         yield
-    except (AdamergeError, MissingVersion, MemoryError):
+    except (AdamergeError, MemoryError):
         raise
     except Exception as error:
         if is_missing(error):
-            raise MissingVersion(reason_of(error)) from None
+            raise MissingVersion(_unreadable(reason_of(error))) from None
         raise damaged(reason_of(error)) from None
     except BaseException as error:
         if not is_panic(error):
@@ -49,7 +49,11 @@ def writing() -> Iterator[None]:
 
 def damaged(reason: str) -> Damaged:
     """The error for a table that cannot be read."""
-    return Damaged(f"the store cannot be read ({reason}): restore it, or index into another one")
+    return Damaged(_unreadable(reason))
+
+
+def _unreadable(reason: str) -> str:
+    return f"the store cannot be read ({reason}): restore it, or index into another one"
 
 
 def is_missing(error: Exception) -> bool:

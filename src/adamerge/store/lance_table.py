@@ -13,9 +13,8 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
-os.environ.setdefault(
-    "LANCE_LOG", "error"
-)  # or it writes warnings to stderr; read when it is imported
+# Lance reads this when it is imported; without it, it writes warnings to stderr.
+os.environ.setdefault("LANCE_LOG", "error")
 import lance
 import pyarrow as pa
 
@@ -41,15 +40,12 @@ KEEP = timedelta(minutes=5)  # that a version stays after a newer one took its p
 KEEP_LARGE = timedelta(seconds=2)  # the same, where old versions take much room
 ROOM = 64 << 20  # bytes that old versions may take; of a large store, half of what its pages take
 SMALL_FILES = 16  # that are gathered into one
-FILE_PAGES = (
-    512,
-    8192,
-)  # files with fewer pages are gathered: first into middling files, then into large ones
+FILE_PAGES = (512, 8192)  # of a file, gathered from small ones and from those of the size before
 BUCKET_SECONDS = 1.0  # that a reader of a bucket may be behind: each look costs a request
 
 
 class LanceTable:
-    """The table of a store; None of its versions is ever changed, and `newest` is the one to read."""
+    """The table of a store: a version never changes, and `newest` is the one to read."""
 
     def __init__(self, path: str, storage_options: dict[str, str] | None = None) -> None:
         """Name the folder or bucket of a store; nothing is opened or made."""
@@ -59,15 +55,16 @@ class LanceTable:
         self._storage_options = storage_options
         self._snapshot: Snapshot | None = None
         self._identity: tuple[int, int, int] | None = None  # of the manifest of the snapshot
-        self._looked = 0.0  # when the newest version was last asked for
+        self._looked = 0.0  # when the newest version was last asked for, by time.monotonic()
         self._opening = Lock()
 
     # ------------------------------------------------------------------------------------------------- reading
 
-    def newest(self) -> Snapshot | None:
+    def newest(self, at_once: bool = False) -> Snapshot | None:
         """The newest version; None where there is no table yet.
 
-        A table that was there and is no more is StoreUnavailable: its folder was moved or removed.
+        A table that was there and is no more is StoreUnavailable: its folder was moved or removed. `at_once` also sees
+        what was written to a bucket within the last second.
         """
         with self._opening:
             if not self.is_remote and not has_table(self.path):
@@ -76,12 +73,12 @@ class LanceTable:
                 raise self._moved()
             for _ in range(TRIES):
                 try:
-                    return self._look()
+                    return self._look(at_once)
                 except MissingVersion as error:
-                    reason = str(error)
+                    missing = error
                     if self.is_remote and self._snapshot is None:
                         return None
-            raise damaged(reason)
+            raise missing
 
     def read(self, read: Callable[[Snapshot], T]) -> T:
         """What `read` gives of the newest version; read again if a writer has removed that version meanwhile."""
@@ -91,48 +88,47 @@ class LanceTable:
                 return read(snapshot)
             except MissingVersion as error:
                 snapshot = self.successor(snapshot, error)
+            except UnicodeDecodeError:
+                raise damaged("a text in it is no UTF-8") from None
         raise StoreUnavailable("the store changes faster than it can be read: try again")
 
-    def required(self) -> Snapshot:
+    def required(self, at_once: bool = False) -> Snapshot:
         """The newest version of a table that was there when the call began."""
-        snapshot = self.newest()
+        snapshot = self.newest(at_once)
         if snapshot is None:
             raise self._moved()
         return snapshot
 
     def successor(self, snapshot: Snapshot, error: MissingVersion) -> Snapshot:
         """The version after one of which a file is missing; the newest one misses a file only if it is damaged."""
-        self._looked = 0.0
-        newest = self.required()
+        newest = self.required(at_once=True)
         is_same = newest.version == snapshot.version and newest.about.made == snapshot.about.made
         if is_same:
-            raise damaged(str(error))
+            raise error
         return newest
 
-    def _look(self) -> Snapshot:
+    def _look(self, at_once: bool) -> Snapshot:
         """The newest version: the one we hold if nothing is newer, else opened."""
         held = self._snapshot
         now = time.monotonic()
-        if held is not None and self.is_remote and now - self._looked < BUCKET_SECONDS:
+        is_recent = self.is_remote and now - self._looked < BUCKET_SECONDS
+        if held is not None and is_recent and not at_once:
             return held
         version = latest_version(self._address, held, self._storage_options)
         identity = None if self.is_remote else manifest_identity(self.path, version)
         self._looked = now
-        if held is None or version < held.version or not self._is_held(version, identity):
-            held = None if held is None or version <= held.version else held
-            opened = open_version(self._address, version, held, self._storage_options)
-            self._hold(opened, identity)
-        assert self._snapshot is not None
-        return self._snapshot
+        if held is not None and held.version == version and identity == self._identity:
+            return held
+        is_later = held is not None and held.version < version
+        caches_of = held if is_later else None  # a table put in the place of another has its own
+        opened = open_version(self._address, version, caches_of, self._storage_options)
+        return self._hold(opened, identity)
 
-    def _is_held(self, version: int, identity: tuple[int, int, int] | None) -> bool:
-        """Whether a version is the one we hold, and not one of the same number in a table put in its place."""
-        held = self._snapshot
-        return held is not None and held.version == version and identity == self._identity
-
-    def _hold(self, dataset: Any, identity: tuple[int, int, int] | None) -> None:
+    def _hold(self, dataset: Any, identity: tuple[int, int, int] | None) -> Snapshot:
+        """Take a dataset for the newest version, if it is a store, and one that we can read."""
         with reading():
-            described = (dataset.schema.metadata or {}).get(DESCRIPTION)
+            schema = dataset.schema
+            described = (schema.metadata or {}).get(DESCRIPTION)
         if described is None:
             raise BadFile(f"{self.path} holds a Lance table that is not a store of adamerge")
         try:
@@ -140,9 +136,10 @@ class LanceTable:
         except ValueError:
             raise damaged("what it says of itself is no JSON") from None
         about = About.from_json(fields)
-        check_schema(dataset.schema, about)
+        check_schema(schema, about)
         self._snapshot = Snapshot(dataset, about)
         self._identity = identity
+        return self._snapshot
 
     def _moved(self) -> StoreUnavailable:
         return StoreUnavailable(
