@@ -19,6 +19,7 @@ from waiting import LONG, until
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 TAKEN = 202
 REFUSED = (503, 507)
+SOME = 8  # of so many places one is tried, where a server has to be started again
 
 
 class Site:
@@ -129,7 +130,7 @@ def numbers(site):
     return one_of_each_place(calls, range(1, len(calls) + 1))
 
 
-@pytest.mark.parametrize("kind", ["no space", "disk full", "kill"])
+@pytest.mark.parametrize("kind", ["no space", "disk full"])
 def test_an_upload_that_is_taken_is_indexed_or_fails_in_words(site, numbers, kind):
     wrong = []
     for number in numbers:
@@ -137,3 +138,10 @@ def test_an_upload_that_is_taken_is_indexed_or_fails_in_words(site, numbers, kin
         wrong += site.disturb(name, Fault(kind, number))
     assert not wrong, "\n".join(wrong)
     assert site.left_overs() == []
+
+
+def test_an_upload_outlives_the_server_and_its_worker(site, numbers):
+    wrong = []
+    for number in numbers[::SOME]:
+        wrong += site.disturb(f"kill{number}.pdf", Fault("kill", number))
+    assert not wrong, "\n".join(wrong)
