@@ -28,6 +28,10 @@ demo: $(VENV)/.demo  ## index the sample PDF whole and compressed, search both, 
 test: check browser  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest $(AT_ONCE) --durations 10
 
+ROUNDS := 500
+chaos: $(VENV)/.test  ## let calls that change the disk fail by chance in every command: ROUNDS=500, and SEED= of an earlier run
+	$(BIN)/python tests/chaos.py --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
+
 check: $(VENV)/.test  ## lint, format and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -101,4 +105,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test check bench paper docs fuzz sanitize browser chromium screenshots clean
+.PHONY: help demo test chaos check bench paper docs fuzz sanitize browser chromium screenshots clean

@@ -58,6 +58,23 @@ with files.replacing({str(path)!r}) as temporary:
     assert names(tmp_path) == ["a.json"]
 
 
+def test_a_new_attempt_that_another_process_takes_for_dead_begins_again(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    flock = files.fcntl.flock
+
+    def another_is_quicker(holder, how):
+        monkeypatch.setattr(files.fcntl, "flock", flock)
+        files.remove_dead_attempts(path)
+        flock(holder, how)
+
+    monkeypatch.setattr(files.fcntl, "flock", another_is_quicker)
+    with files.replacing(path) as temporary:
+        temporary.write_text("whole")
+        files.remove_dead_attempts(path)  # as any other process may, and this one is not dead
+    assert path.read_text() == "whole"
+    assert names(tmp_path) == ["a.json"]
+
+
 def test_the_attempts_of_another_name_are_not_touched(tmp_path):
     other = tmp_path / ".b.json.123.tmp"
     other.write_text("mine")
@@ -74,6 +91,12 @@ def test_a_locked_folder_is_refused_until_it_is_let_go(tmp_path):
         files.lock_folder(tmp_path / "folder")
     os.close(first)
     os.close(files.lock_folder(tmp_path / "folder"))
+
+
+def test_a_folder_is_made_with_those_above_it(tmp_path):
+    files.make_folder(tmp_path / "a" / "b")
+    files.make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
 
 
 def test_a_file_is_no_folder_to_lock(tmp_path):

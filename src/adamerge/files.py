@@ -25,14 +25,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary file to write; it takes the place of `path` if the block ends well, and is removed if it fails."""
     path = Path(path)
     remove_dead_attempts(path)
-    temporary = temporary_name(path)
-    holder = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    temporary, holder = _new_attempt(path)
     try:
-        fcntl.flock(holder, fcntl.LOCK_EX)
         yield temporary
         rename(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that refuses even this: the next write removes it
+            temporary.unlink()
         raise
     finally:
         os.close(holder)
@@ -65,16 +64,33 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid4().hex[:12]}{TEMPORARY}")
 
 
+def _new_attempt(path: Path) -> tuple[Path, int]:
+    """An empty temporary file, and what os.close() lets go of its lock by."""
+    while True:
+        temporary = temporary_name(path)
+        holder = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        if os.fstat(holder).st_nlink:
+            return temporary, holder
+        os.close(holder)  # another process took it for dead before it was locked
+
+
 def remove_dead_attempts(path: Path) -> None:
     """Remove the temporary files and folders of `path` that killed processes left behind."""
     prefix = f".{path.name}."
     for left in path.parent.glob(f".*{TEMPORARY}"):
         if left.name.startswith(prefix):
-            with suppress(
-                OSError, Locked
-            ):  # another one removed it first, or it is still being written
-                os.close(lock(left))
-                _remove(left)
+            with suppress(OSError, Locked):  # it is removed already, or still being written
+                _remove_unlocked(left)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a file or folder that no process writes; Locked if one does."""
+    holder = lock(path)
+    try:
+        _remove(path)
+    finally:
+        os.close(holder)
 
 
 def lock(path: Path) -> int:
@@ -97,8 +113,22 @@ def lock_folder(path: Path) -> int:
     """Make a folder if it is not there, and lock it as lock() does."""
     if path.exists() and not path.is_dir():
         raise BadFile(f"{path} is a file, and a folder is written here")
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     return lock(path)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are not there; their names are on the disk when this returns."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    try:
+        sync(path.parent)
+    except OSError:
+        with suppress(OSError):
+            path.rmdir()
+        raise
 
 
 def hash_of(path: Path) -> str:

@@ -1,16 +1,42 @@
 """The folder of an embedded store, looked at without opening it: what is in it, and how large it is."""
 
+from collections.abc import Collection
 from pathlib import Path
+from shutil import rmtree
 
 from adamerge.errors import BadFile
 
 TABLE = "pages.lance"  # the Lance dataset inside the folder of a store
+WRITTEN_FOLDERS = ("data", "_deletions", "_transactions", "_versions")  # of the dataset
+VERSION_HINT = "latest_version_hint.json"  # which Lance may do without
 
 
 def has_table(path: str | Path) -> bool:
     """Whether a folder holds a table with at least one version; a process that was killed early leaves none."""
     versions = Path(path) / TABLE / "_versions"
-    return any(versions.glob("*"))
+    return any(versions.glob("*.manifest"))
+
+
+def remove_unmade(path: str | Path) -> None:
+    """Remove a table that has no version: a process was killed, or a disk full, while it was made.
+
+    Only the one writer of a store may do this. What a disk refuses to remove now, the next writer removes.
+    """
+    if not has_table(path):
+        rmtree(Path(path) / TABLE, ignore_errors=True)
+
+
+def remove_unnamed(path: str | Path, named: Collection[str]) -> None:
+    """Remove the files of a table that none of its versions names: those of a write that did not end in a commit.
+
+    Only the one writer of a store may do this. Lance leaves some of them for days, and some for ever.
+    """
+    table = Path(path) / TABLE
+    for folder in WRITTEN_FOLDERS:
+        for file in (table / folder).glob("*"):
+            is_named = f"{folder}/{file.name}" in named or file.name == VERSION_HINT
+            if not is_named and file.is_file():
+                file.unlink(missing_ok=True)
 
 
 def has_table_files(path: str | Path) -> bool:
@@ -45,11 +71,16 @@ def table_bytes(path: str | Path) -> int:
 
 def manifest_identity(path: str | Path, version: int) -> tuple[int, int, int] | None:
     """What tells the manifest of a version from one of the same number in another table; None if there is none."""
-    folder = Path(path) / TABLE / "_versions"
-    for name in (f"{2**64 - 1 - version:020d}.manifest", f"{version}.manifest"):
+    for manifest in manifest_paths(path, version):
         try:
-            found = (folder / name).stat()
+            found = manifest.stat()
         except (FileNotFoundError, NotADirectoryError):
             continue
         return found.st_ino, found.st_mtime_ns, found.st_size
     return None
+
+
+def manifest_paths(path: str | Path, version: int) -> list[Path]:
+    """Where the manifest of a version may be: Lance has two ways to name it."""
+    folder = Path(path) / TABLE / "_versions"
+    return [folder / f"{2**64 - 1 - version:020d}.manifest", folder / f"{version}.manifest"]

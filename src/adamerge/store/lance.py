@@ -22,7 +22,7 @@ from adamerge.errors import BadInput, Mismatch, StoreUnavailable
 from adamerge.store.base import AnyEncoder, Ranking, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
 from adamerge.store.filters import quoted
-from adamerge.store.folder import check_own_folder
+from adamerge.store.folder import check_own_folder, remove_unmade
 from adamerge.store.lance_errors import MissingVersion
 from adamerge.store.lance_read import Snapshot, ids_filter
 from adamerge.store.lance_search import ResidentVectors, rank_on_disk, rank_resident
@@ -94,9 +94,11 @@ class LanceStore(Store):
     def _lock_folder(self) -> int:
         try:
             check_own_folder(self.path)
-            return files.lock_folder(Path(self.path))
+            lock = files.lock_folder(Path(self.path))
         except OSError as error:
             raise StoreUnavailable(f"the store could not be written: {error.strerror}") from None
+        remove_unmade(self.path)
+        return lock
 
     def _check_folder(self) -> None:
         """Refuse to write into another folder than the one that is locked, such as one that was put in its place."""
@@ -227,6 +229,8 @@ class LanceStore(Store):
                 self._check_folder()
                 if self._table.newest() is not None:
                     self._tidy()
+                elif not self._table.is_remote:
+                    remove_unmade(self.path)
             finally:
                 if self._lock >= 0:
                     with suppress(OSError):

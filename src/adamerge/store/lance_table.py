@@ -20,7 +20,15 @@ import pyarrow as pa
 
 from adamerge.errors import BadFile, StoreUnavailable
 from adamerge.store.entry import About
-from adamerge.store.folder import TABLE, has_table, has_table_files, manifest_identity, table_bytes
+from adamerge.store.folder import (
+    TABLE,
+    has_table,
+    has_table_files,
+    manifest_identity,
+    remove_unnamed,
+    table_bytes,
+)
+from adamerge.store.lance_commit import settle, sizes_of
 from adamerge.store.lance_errors import MissingVersion, damaged, reading, writing
 from adamerge.store.lance_read import Snapshot
 from adamerge.store.schema import check_schema
@@ -151,6 +159,7 @@ class LanceTable:
             dataset = lance.write_dataset(
                 rows, self._address, mode=mode, storage_options=self._storage_options
             )
+            self._settle(dataset, None)
         self._written(dataset)
 
     def insert(self, rows: pa.Table) -> None:
@@ -186,7 +195,15 @@ class LanceTable:
         with writing():
             dataset = newest.dataset.checkout_version(newest.version)  # an object of its own
             change(dataset)
+            self._settle(dataset, newest)
         self._written(dataset)
+
+    def _settle(self, dataset: Any, before: Snapshot | None) -> None:
+        """See that a commit is safely on a local disk; a bucket sees to that itself."""
+        if self.is_remote:
+            return
+        known = frozenset(sizes_of(before.dataset)) if before else frozenset[str]()
+        settle(self.path, dataset, before.version if before else 0, known)
 
     def _written(self, dataset: Any) -> None:
         with self._opening, writing():
@@ -252,6 +269,9 @@ class LanceTable:
             old = superseded(versions, keep, time.time())
             which: dict[str, Any] = {"versions": old} if old else {"retain_versions": len(versions)}
             snapshot.dataset.cleanup_old_versions(**which, delete_unverified=not self.is_remote)
+            if not self.is_remote:
+                named = snapshot.dataset.tracked_files().read_all()["path"].to_pylist()
+                remove_unnamed(self.path, frozenset(named))
 
     def _keep(self) -> timedelta:
         """How long a version stays: minutes, or seconds where old ones take much room."""

@@ -10,7 +10,7 @@ as many pages as the shards hold.
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
@@ -307,8 +307,17 @@ def _resumed(path: Path, manifest: Manifest) -> dict[str, int]:
     elif any(path.iterdir()):
         raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
     else:
-        write_manifest(path, manifest)
+        _begin(path, manifest)
     return counted(path)
+
+
+def _begin(path: Path, manifest: Manifest) -> None:
+    """Write the manifest of an empty folder; if that fails, the folder goes too."""
+    try:
+        write_manifest(path, manifest)
+    except BaseException:
+        _abandon(path)
+        raise
 
 
 def counted(path: Path) -> dict[str, int]:
@@ -344,11 +353,12 @@ def _clear(path: Path) -> None:
 
 
 def _abandon(path: Path) -> None:
-    """Leave the shards that are done, or nothing at all."""
-    _clear(path)
-    if not _names(path):
-        (path / NAME).unlink()
-        path.rmdir()
+    """Leave the shards that are done, or nothing at all; a disk that refuses even that is tidied by the next run."""
+    with suppress(OSError):
+        _clear(path)
+        if not _names(path):
+            (path / NAME).unlink(missing_ok=True)
+            path.rmdir()
 
 
 def _names(path: Path) -> list[str]:
