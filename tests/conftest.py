@@ -10,9 +10,8 @@ import adamerge as am
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"  # as the command line has it where none looks
-os.environ["OMP_NUM_THREADS"] = (
-    "1"  # torch's threads wait for each other: on a busy machine, ten times as long
-)
+# torch's threads wait for each other: on a busy machine, ten times as long
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # how long an example takes, or drawing it, says how busy the machine is, and nothing of the program
 settings.register_profile(

@@ -34,9 +34,8 @@ class Command:
     words: Callable[[Path, Path], list[Any]]  # of inputs and work
     parts: Callable[[Path], dict[str, Any]]  # of work: what a reader finds there, by name
     left_overs: Callable[[Path], list[str]]  # of work: files that no reader looks at
-    before: Callable[[Path, Path], None] = (
-        nothing  # puts into work, of inputs, what is there before
-    )
+    # puts into work, of inputs, what is there before
+    before: Callable[[Path, Path], None] = nothing
     done: Callable[[str], set[str]] = lambda out: set()  # of stdout: parts that are said to be safe
     at_once: bool = False  # whether all parts have to appear in one moment
     says_done: str = ""  # where there is nothing more to do, it is refused by these words
@@ -197,7 +196,7 @@ DELETE = Command(
     pages_of,
     left_of_store,
     before=copy_of_store("store"),
-    says_done="holds no such page",
+    says_done="holds no file",
 )
 
 COPY = Command(

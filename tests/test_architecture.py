@@ -135,3 +135,10 @@ from adamerge.cli import main
 main(["evaluate", "table", "ablation", "results/books"], standalone_mode=False)
 """
     assert python(code).startswith("**The two parts of AdaMerge.**")
+
+
+def test_pages_and_api_of_the_server_are_siblings():
+    for part, other in (("web", "api"), ("api", "web")):
+        code = "".join(path.read_text() for path in (ROOT / "server" / part).glob("*.py"))
+        assert "adamerge.server" in code
+        assert f"adamerge.server.{other}" not in code

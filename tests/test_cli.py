@@ -180,6 +180,7 @@ def test_methods_lists_every_method_with_its_defaults():
         "ptm-attn",
         "adamerge",
         "adamerge-mean",
+        "height",
     }
     text = call("methods").stdout
     assert all(name in text for name in methods)

@@ -137,6 +137,21 @@ def test_copy_and_delete(place, tmp_path):
     assert (nothing.returncode, nothing.stdout) == (0, "nothing found\n")
 
 
+def test_copy_adds_to_a_store_of_other_pages_only_when_asked_to(place, tmp_path):
+    from_here, other = place / "store", tmp_path / "other"
+    with am.open_store(from_here) as store:
+        encoder, entries = store.known().encoder, list(store.entries())
+    with am.open_store(other, encoder=encoder) as to:
+        to.add(entries[:1])
+    refused = call("copy", from_here, other)
+    assert refused.returncode == 1
+    assert "holds 1 pages already, and is not a copy of" in refused.stderr
+    assert "add to it with --merge" in refused.stderr
+    assert call("copy", from_here, other, "--merge").returncode == 0
+    (facts,) = lines(call("info", other, "--json"))
+    assert facts["pages"] == 4
+
+
 def test_ls_lists_files_and_the_pages_of_one(place):
     with am.open_store(place / "store") as store:
         entries = {entry.id: entry for entry in store.entries()}

@@ -143,8 +143,8 @@ def test_names_of_files_are_reversible():
 def test_what_is_no_control_is_refused():
     with pytest.raises(UnknownName, match="no method 'adamergee'"):
         parse("random(adamergee)")
-    with pytest.raises(BadInput, match=r"write height\(METHOD\); controls are bm25, gaussian"):
-        parse("height")
+    with pytest.raises(BadInput, match=r"write gaussian\(METHOD\); controls are bm25, gaussian"):
+        parse("gaussian")
     with pytest.raises(BadInput, match="write bm25 alone"):
         parse("bm25(adamerge)")
     with pytest.raises(UnknownName, match="no method 'hights'"):

@@ -81,3 +81,11 @@ def test_links_lead_somewhere():
 def test_files_stay_small():
     for path in [*ROOT.glob("src/**/*.py"), *ROOT.glob("src/**/*.?pp"), *ROOT.glob("tests/*.py")]:
         assert len(path.read_text().splitlines()) <= 400, path.name
+
+
+def test_every_promise_of_the_server_names_a_test_that_there_is():
+    promises = re.findall(r"\b([shu]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
+    files = {"s": "test_server.py", "h": "test_server_hard.py", "u": "test_server_uploads.py"}
+    assert len(promises) > 20
+    for file, name in promises:
+        assert f"def {name}(" in (ROOT / "tests" / files[file]).read_text()

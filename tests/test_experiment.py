@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
     ("text", "words"),
     [
         ("encoders = 3 = 4", "cannot be read as an experiment"),
-        ("colours = []", "has 'colours', and an experiment has controls, datasets"),
+        ("colours = []", "has 'colours', and an experiment has controls, data, datasets"),
         ('encoders = ["minilm"]', "must name encoders, datasets and methods"),
         ("encoders = [3]", "encoders are names, got 3"),
         ("methods = [3]", "a method is a table of its name and options, got 3"),

@@ -58,12 +58,6 @@ def test_a_question_finds_its_page_before_and_after_compression(encoder, method)
     assert best_page(encoder, pages, "weighted mean of a group") == 4
 
 
-def test_the_attention_of_a_query_is_not_computed(encoder, monkeypatch):
-    monkeypatch.setattr(minilm, "capture", None)
-    (vectors,) = encoder.encode_queries(["revenue by region"])
-    assert vectors.shape == (3, 384)
-
-
 def test_any_number_of_threads_search_by_text(encoder, tmp_path):
     texts = [
         "how much disk space does a page need",

@@ -377,24 +377,6 @@ def test_a_page_of_too_many_pixels_is_skipped(server):
     assert (job["state"], "pixels is beyond" in job["error"]) == ("failed", True)
 
 
-def test_every_promise_of_the_docs_names_a_test_that_there_is():
-    promises = re.findall(
-        r"\b([shu]) `(test_\w+)`", (HERE.parent / "docs" / "serve.md").read_text()
-    )
-    files = {"s": "test_server.py", "h": "test_server_hard.py", "u": "test_server_uploads.py"}
-    assert len(promises) > 20
-    for file, name in promises:
-        assert f"def {name}(" in (HERE / files[file]).read_text()
-
-
-def test_pages_and_api_are_siblings():
-    folder = HERE.parent / "src" / "adamerge" / "server"
-    for part, other in (("web", "api"), ("api", "web")):
-        code = "".join(path.read_text() for path in (folder / part).glob("*.py"))
-        assert "adamerge.server" in code
-        assert f"adamerge.server.{other}" not in code
-
-
 def test_metrics_count_in_the_format_of_prometheus(server):
     server.json("/api/search", q="alpha")
     text = server.ask("/metrics")[2].decode()

@@ -169,8 +169,17 @@ def export(where: str, out: Path, dtype: str) -> None:
     type=click.Choice(DTYPES),
     help="Of a new store.  [default: that of FROM, where TO has it]",
 )
-def copy(source: str, target: str, dtype: str | None) -> None:
-    """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype."""
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="Add to a store that holds other pages; those of the same id are replaced.",
+)
+def copy(source: str, target: str, dtype: str | None, merge: bool) -> None:
+    """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype.
+
+    TO is a new store, or an earlier copy of FROM, which is brought up to date.
+    """
     with existing(source) as store, open_named(target, dtype=dtype) as to:
-        count = sum(1 for _ in tracked(copy_pages(store, to), "copying", len(store)))
+        pages = copy_pages(store, to, merge=merge)
+        count = sum(1 for _ in tracked(pages, "copying", len(store)))
     click.echo(f"{count:,} pages copied to {target}")

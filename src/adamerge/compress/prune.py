@@ -12,9 +12,8 @@ from adamerge.errors import BadInput
 
 Stats = Literal["iqr", "plain"]
 
-ROUNDING = (
-    1e-6  # relative; attention is float32, and what equals tau but for rounding does not exceed it
-)
+# relative; attention is float32, and what equals tau but for rounding does not exceed it
+ROUNDING = 1e-6
 
 
 def by_attention(attention: ArrayLike, k: float, stats: Stats = "iqr") -> Bools:

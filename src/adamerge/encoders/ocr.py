@@ -15,9 +15,8 @@ from rapidocr import RapidOCR
 
 from adamerge.types import Word
 
-MARGIN = (
-    0.1  # of a line's height, above and below: where the letters of its neighbours may reach in
-)
+# of a line's height, above and below: where the letters of its neighbours may reach in
+MARGIN = 0.1
 Span = tuple[float, float]  # where a word begins and ends in a line, in pixels
 
 

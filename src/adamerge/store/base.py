@@ -57,9 +57,8 @@ class Store(ABC):
     def __init__(self, encoder: AnyEncoder | None, dtype: str | None) -> None:
         """Remember who encodes; `about` stays None until the first page is there."""
         self._encoder: Encoder | None = None
-        self._asked_for: EncoderSpec | None = (
-            None  # by the user: a store may name code of anybody's
-        )
+        # by the user: a store may name code of anybody's
+        self._asked_for: EncoderSpec | None = None
         self._loading = Lock()
         self._encoded_by: dict[str, Any] = {}
         self._copied_from = ""

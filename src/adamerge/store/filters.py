@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from adamerge.errors import BadInput
 from adamerge.store.metadata import as_utc
+from adamerge.store.sql import quoted
 
 OWN = {"id": "text", "source": "text", "number": "int"}  # what a filter can use besides metadata
 SIGNS: dict[type, str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
@@ -91,11 +92,6 @@ def to_sql(filter: Filter | None) -> str:
     return (
         f"{name} {no}IN ({values})" if filter.sign == "IN" else f"{name} {no}{filter.sign} {values}"
     )
-
-
-def quoted(text: str) -> str:
-    """A string of SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _literal(value: Any) -> str:

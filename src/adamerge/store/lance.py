@@ -21,7 +21,6 @@ from adamerge.arrays import Floats
 from adamerge.errors import BadInput, Mismatch, StoreUnavailable
 from adamerge.store.base import AnyEncoder, Ranking, Source, Store, facts_of
 from adamerge.store.entry import About, Entry
-from adamerge.store.filters import quoted
 from adamerge.store.folder import check_own_folder, remove_unmade
 from adamerge.store.lance_errors import MissingVersion
 from adamerge.store.lance_read import Snapshot, ids_filter
@@ -29,6 +28,7 @@ from adamerge.store.lance_search import ResidentVectors, rank_on_disk, rank_resi
 from adamerge.store.lance_table import LanceTable
 from adamerge.store.metadata import columns_of
 from adamerge.store.schema import fields_of, metadata_of, schema_of, to_table
+from adamerge.store.sql import quoted
 
 COMPACT = 256  # writes after which a writer tidies up without being closed
 INDEX_FROM = 10_000  # pages from which the mean vectors get an index
@@ -52,9 +52,8 @@ class LanceStore(Store):
         self._table = LanceTable(self.path, storage_options)
         self._resident = ResidentVectors(memory)
         self._searching = RLock()
-        self._lock: int | None = (
-            None  # what os.close() lets go of; -1 in a bucket, which has no lock
-        )
+        # what os.close() lets go of; -1 in a bucket, which has no lock
+        self._lock: int | None = None
         self._writes = 0  # since a writer last tidied up
         self._ids: set[str] = set()  # of a writer: what is there as of version `_seen`
         self._clock, self._seen = 0, -1

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from adamerge.arrays import Floats
 from adamerge.store.entry import About, Entry
-from adamerge.store.filters import parse, quoted, to_sql
+from adamerge.store.filters import parse, to_sql
 from adamerge.store.lance_errors import damaged, reading
 from adamerge.store.schema import metadata_of, to_entries
+from adamerge.store.sql import quoted
 
 PAGES_AT_ONCE = 256  # that are read into memory by a scan
 

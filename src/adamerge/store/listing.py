@@ -8,7 +8,7 @@ from typing import Any
 
 from adamerge.errors import NotFound, did_you_mean
 from adamerge.store.base import Source, Store
-from adamerge.store.filters import quoted
+from adamerge.store.sql import quoted
 
 
 @dataclass(frozen=True)

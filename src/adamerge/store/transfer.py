@@ -67,7 +67,8 @@ def copy(source: Store, target: Store, *, merge: bool = False) -> Iterator[Entry
     target.refresh()
     if target.about is not None and not merge and target.about.copied_from != about.made:
         raise Mismatch(
-            f"{target} holds {len(target)} pages already, and is not a copy of {source}: copy to a new place"
+            f"{target} holds {len(target)} pages already, and is not a copy of {source}: "
+            "copy to a new place, or add to it with --merge (merge=True)"
         )
     target.like(about)
     for batch in batches(source.entries(), BATCH):
