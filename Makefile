@@ -6,13 +6,13 @@ AS_ROOT := $(shell test $$(id -u) = 0 || echo sudo)
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # tables need no kernels: nothing to compile
 FROM_SOURCE := PYTHONPATH=src ADAMERGE_KERNELS=reference $(BIN)/python
-# a process per core, at most 4 since each may load a model; tests of one xdist_group share a process
-AT_ONCE := -n logical --maxprocesses 4 --dist loadgroup
+# a process more than there are cores, since some tests wait, but at most 4, since each may load a model;
+# tests of one xdist_group share a process
+AT_ONCE := -n $(shell $(PYTHON) -c "import os; print(min(4, 1 + (os.cpu_count() or 1)))") --dist loadgroup
 SECONDS ?= 600
-SEED ?= 0
 SANITIZE := build/sanitize
 SANITIZE_PIP := $(SANITIZE)/venv/bin/pip install -q --disable-pip-version-check -c constraints.txt
-KERNEL_TESTS := tests/test_kernels.py tests/test_link.py tests/test_pool.py tests/test_maxsim.py
+KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.py pool.py maxsim.py)
 # ASan maps terabytes of addresses, so a test that limits them cannot run under it
 LIMITS_MEMORY := tests/test_link.py::test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
@@ -38,7 +38,7 @@ check: $(VENV)/.test  ## lint, format and types only
 	$(BIN)/mypy
 
 fuzz: $(VENV)/.test  ## hostile input for every door, for SECONDS=600; findings are kept in build/fuzz (fuzz/README.md)
-	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
+	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(or $(SEED),0)
 
 sanitize: $(SANITIZE)/.built  ## the kernel tests with ASan and UBSan, in an environment of their own: build/sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \

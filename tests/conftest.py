@@ -19,6 +19,23 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
+# Files whose tests take long begin first, so that no process is left with one of them at the end.
+LONG_FIRST = (
+    "test_upload_faults.py",
+    "test_server_hard.py",
+    "test_faults.py",
+    "test_install.py",
+    "test_store_writers.py",
+    "test_server_uploads.py",
+    "test_fuzz.py",
+    "test_server_page.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONG_FIRST)  # stable: the rest stays in order
+
+
 # One of every method, and one of every option that is not a default.
 EVERY_METHOD = [
     "identity",

@@ -12,6 +12,6 @@ def redact(error: object, *folders: str) -> str:
         bare = folder.strip("/")
         if not bare:
             continue
-        path = re.compile(rf"/?{re.escape(bare)}(/|\b)")  # LanceDB leaves out the first slash
+        path = re.compile(rf"/?{re.escape(bare)}(/|\b)")  # Lance leaves out the first slash
         text = path.sub(lambda found: "" if found[1] else "its folder", text)
     return ABSOLUTE.sub("", text)

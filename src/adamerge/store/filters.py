@@ -78,7 +78,7 @@ def _tree(where: str) -> Any:
 
 
 def to_sql(filter: Filter | None) -> str:
-    """A filter as LanceDB takes it; its names and values are checked and quoted, so nothing else can be in it."""
+    """A filter as Lance takes it; its names and values are checked and quoted, so nothing else can be in it."""
     if filter is None:
         return ""
     if isinstance(filter, Group):

@@ -19,7 +19,7 @@ from adamerge.server.workers.client import Message, WorkerClient
 from adamerge.server.workers.upload_folder import UploadFolder
 
 REMEMBERED = 200  # jobs that are listed
-TRIES = 6  # of a file that the store refuses though nothing is wrong with the store
+TRIES = 8  # of a file that the store refuses though nothing is wrong with the store
 LOCKED = "another process is writing to the store"
 OTHER_SERVER = "another server uses this folder of uploads: files can be added once it has ended"
 UNWRITABLE = "the folder of uploads cannot be written"
@@ -300,8 +300,8 @@ def _folder_words(error: Exception) -> str:
 
 
 def _pauses() -> Iterator[float]:
-    """Seconds between two tries: 1, 2, 4, 5, 5 ..."""
-    pause = 1.0
+    """Seconds between two tries: 0.2, 0.4, 0.8 and so on to 5, 5 ..."""
+    pause = 0.2
     while True:
         yield pause
         pause = min(5.0, 2 * pause)
