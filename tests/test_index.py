@@ -366,7 +366,8 @@ def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_pat
                 until((place / "pages.lance").exists, "the first write", process)
             lines = [process.stdout.readline() for _ in range(rng.integers(60) if turn else 0)]
             process.kill()
-            lines += process.communicate(timeout=LONG)[0].split("\n")[:-1]  # the last may be cut
+            # not communicate(), which would pass over what readline() has read ahead; the last line may be cut
+            lines += process.stdout.read().split("\n")[:-1]
         did = dict(reversed(line.split()) for line in lines if line)
         with am.open_store(place) as store:
             there = Counter(entry.id for entry in store.entries()) if len(store) else Counter()
