@@ -21,14 +21,9 @@ OWN = {"id": "text", "source": "text", "number": "int"}  # what a filter can use
 SIGNS: dict[type, str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-PARTS = {
-    "this",
-    "expression",
-    "expressions",
-    "low",
-    "high",
-    "negate",
-}  # of a node that we understand
+# the arguments of a node that we understand
+PARTS = {"this", "expression", "expressions", "low", "high", "negate"}
+MOST_PARTS = 256  # of one chain of AND or OR: databases read chains by recursion
 KNOWN = "= != < <= > >= IN BETWEEN LIKE IS NULL"
 
 
@@ -117,8 +112,13 @@ class _Reader:
             case exp.Not():
                 return self.read(node.this, not negated)
             case exp.And() | exp.Or():
-                parts = self.read(node.left, negated), self.read(node.right, negated)
-                return Group(isinstance(node, exp.And) != negated, parts)
+                parts = list(node.flatten(unnest=False))  # of a long chain too, without recursion
+                if len(parts) > MOST_PARTS:
+                    raise BadInput(
+                        f"a filter may join {MOST_PARTS} comparisons, got {len(parts)}: use IN for many values"
+                    )
+                read = tuple(self.read(part, negated) for part in parts)
+                return Group(isinstance(node, exp.And) != negated, read)
             case exp.Between(this=column, args={"low": low, "high": high}):
                 inside = exp.GTE(this=column, expression=low), exp.LTE(this=column, expression=high)
                 return Group(
@@ -126,9 +126,8 @@ class _Reader:
                 )
             case exp.Is(this=column, expression=exp.Null()):
                 return Test(self.name(column), "IS NULL", negated=negated)
-            case exp.Is(
-                this=column, expression=exp.Boolean() as truth
-            ):  # which no null leaves open
+            case exp.Is(this=column, expression=exp.Boolean() as truth):
+                # IS TRUE and IS FALSE have an answer for null too
                 value, empty = self.value(truth, column), Test(self.name(column), "IS NULL")
                 equal = Test(self.name(column), "IN", (value != negated,))
                 return Group(False, (equal, empty)) if negated else equal
