@@ -112,13 +112,7 @@ class _Reader:
             case exp.Not():
                 return self.read(node.this, not negated)
             case exp.And() | exp.Or():
-                parts = list(node.flatten(unnest=False))  # of a long chain too, without recursion
-                if len(parts) > MOST_PARTS:
-                    raise BadInput(
-                        f"a filter may join {MOST_PARTS} comparisons, got {len(parts)}: use IN for many values"
-                    )
-                read = tuple(self.read(part, negated) for part in parts)
-                return Group(isinstance(node, exp.And) != negated, read)
+                return Group(isinstance(node, exp.And) != negated, self.chain(node, negated))
             case exp.Between(this=column, args={"low": low, "high": high}):
                 inside = exp.GTE(this=column, expression=low), exp.LTE(this=column, expression=high)
                 return Group(
@@ -141,6 +135,15 @@ class _Reader:
             case exp.Column():  # of true and false
                 return Test(self.name(node), "IN", (self.value(exp.true(), node),), negated)
         return self.comparison(node, negated)
+
+    def chain(self, node: Any, negated: bool) -> tuple[Filter, ...]:
+        """The filters that AND or OR joins, however many: sqlglot nests a chain as deep as it is long."""
+        parts = list(node.flatten(unnest=False))
+        if len(parts) > MOST_PARTS:
+            raise BadInput(
+                f"a filter may join {MOST_PARTS} comparisons, got {len(parts)}: use IN for many values"
+            )
+        return tuple(self.read(part, negated) for part in parts)
 
     def comparison(self, node: Any, negated: bool) -> Test:
         if type(node) not in (exp.EQ, exp.NEQ, exp.Like, *SIGNS):
