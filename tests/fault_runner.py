@@ -3,6 +3,7 @@
 A line is {"words": [...], "out": FILE, "err": FILE}; the answer is {"code": EXIT CODE}, negative for a signal.
 """
 
+import gc
 import json
 import os
 import sys
@@ -46,6 +47,7 @@ def prepare():
     shards.SHARD_BYTES = 1  # a shard for every page
     index.BATCH = transfer.BATCH = 1  # a commit for every page
     warnings.filterwarnings("ignore", message=".*fork")  # of Lance, which has not started yet
+    gc.freeze()  # a fork that looks through all objects would copy the memory that they share
 
 
 def run(request):

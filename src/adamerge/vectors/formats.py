@@ -120,13 +120,18 @@ def _read_parquet(path: Path) -> Iterator[MultiVector]:
 
 def _read_arrow(path: Path) -> Iterator[MultiVector]:
     ipc = _arrow("ipc")
-    with path.open("rb") as source:
-        stream = source.read(6) != b"ARROW1"  # a dataset on disk is a stream, a feather file is not
+    # Arrow's own file: threads of Arrow that still read one of Python's while Python ends would abort the process
+    with _arrow("lib").OSFile(str(path)) as source:
+        is_stream = (
+            source.read(6) != b"ARROW1"
+        )  # a dataset on disk is a stream, a feather file is not
         source.seek(0)
-        file = ipc.open_stream(source) if stream else ipc.open_file(source)
-        yield from _rows(
-            file if stream else map(file.get_batch, range(file.num_record_batches)), path
-        )
+        if is_stream:
+            batches = ipc.open_stream(source)
+        else:
+            file = ipc.open_file(source)
+            batches = map(file.get_batch, range(file.num_record_batches))
+        yield from _rows(batches, path)
 
 
 def _rows(batches: Any, path: Path) -> Iterator[MultiVector]:
