@@ -100,6 +100,7 @@ def test_a_pruned_patch_tells_that_it_was_pruned_and_its_attention(look):
     assert selected.get_attribute("aria-label").startswith(f"Patch {pruned[-1]}: ")
 
     opened.get_by_text("All groups as a table").click()  # the mouse leaves the patch on its way
+    opened.locator("#groups-table tbody th").first.wait_for()  # the table is drawn after the click
     rows = opened.locator("#groups-table tbody th").all_inner_texts()
     assert rows == [*(str(i + 1) for i in range(len(small))), *["pruned"] * len(pruned)]
 
