@@ -48,6 +48,7 @@ sanitize: $(SANITIZE)/.built  ## the kernel tests with ASan and UBSan, in an env
 bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/attention.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/minilm.py
 	$(BIN)/python benchmarks/maxsim.py
 
 paper: $(VENV)/.paper  ## every table and figure from the committed results, into build/paper; no torch, no GPU
