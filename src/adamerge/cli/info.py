@@ -1,4 +1,4 @@
-"""The verb that says what there is."""
+"""The verb that says what a store, a folder or a file of vectors holds."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ def info(path: str, as_json: bool) -> None:
 
 
 def in_words(facts: Mapping[str, Any]) -> str:
-    """Facts as a person reads them, a line each; what is empty has none."""
+    """Facts as a person reads them, a line each; empty ones are left out."""
     lines = []
     for key, value in facts.items():
         if value not in ({}, [], ""):
@@ -88,14 +88,19 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def facts(where: str | Path) -> dict[str, Any]:
+def facts(address: str | Path) -> dict[str, Any]:
     """What a store, a folder or a file of vectors holds."""
-    if is_store(where):
-        with open_named(str(where)) as store:
+    if is_store(address):
+        with open_named(str(address)) as store:
             return store.facts()
-    path = Path(where)
+    path = Path(address)
     if not (path / NAME).exists():
         return _facts_of_pages(read_vectors(path))
+    return _facts_of_shards(path)
+
+
+def _facts_of_shards(path: Path) -> dict[str, Any]:
+    """What a folder of vectors holds, compressed or not."""
     folder = open_shards(path)
     manifest = folder.manifest
     facts: dict[str, Any] = {

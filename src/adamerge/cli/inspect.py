@@ -107,7 +107,7 @@ def _read_stored(
     where: str, id: str, name: str | None, device: str | None
 ) -> tuple[MultiVector, Page, Encoder]:
     with open_named(where, encoder=name) as store:
-        if not store.known().encoder.get("name"):
+        if not store.require_about().encoder.get("name"):
             raise BadInput(
                 f"{where} does not say which encoder made its pages: inspect the file itself"
             )
@@ -121,7 +121,7 @@ def _method_of(page: str, encoder_name: str | None) -> str:
     """The method that made a page's store, or that `adamerge index` would store the page by."""
     if stored := split_store(page):
         with open_named(stored[0]) as store:
-            return store.known().method
+            return store.require_about().method
     if is_picture(page):
         return default_method(encoder_name or DEFAULT_ENCODER)
     made_by = encoder_of(page)

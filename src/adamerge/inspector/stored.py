@@ -52,7 +52,7 @@ def file_of(entry: Entry) -> Path:
 
 def encode_again(store: Store, entry: Entry, encoder: Encoder) -> tuple[MultiVector, Page]:
     """The patches and the picture of a page, by the encoder that made it, in the resolution that the store knows."""
-    about = store.known()
+    about = store.require_about()
     path = file_of(entry)
     about.check_encoder(encoder.about)
     page = read_page(f"{path}#{entry.number}", about.encoder.get("dpi", DPI))

@@ -1,4 +1,4 @@
-"""Why a page was found: for each query vector the stored vector it matched, its patches, and the words on them."""
+"""Why a page was found: for each query vector the stored vector that it matched, its patches, and the words there."""
 
 from collections.abc import Sequence
 
@@ -11,40 +11,47 @@ from adamerge.types import Compressed, Match, Word
 def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> tuple[Match, ...]:
     """The best match on a page for each vector of a query (q, d); their similarities sum to the page's score."""
     similarities = np.asarray(query, np.float32) @ page.stored.T
-    rows = similarities.argmax(1)
+    rows = similarities.argmax(1).tolist()
     boxes = patch_boxes(page)
     middles = _middles(words)
-    found = {row: _region(page, row, boxes, words, middles) for row in set(rows.tolist())}
-    return tuple(
-        Match(float(s[row]), row, *found[row])
-        for s, row in zip(similarities, rows.tolist(), strict=True)
-    )
+
+    regions = {}
+    for row in set(rows):
+        regions[row] = _region(page, row, boxes, words, middles)
+
+    found = []
+    for i, row in enumerate(rows):
+        region, words_there = regions[row]
+        found.append(Match(float(similarities[i, row]), row, region, words_there))
+    return tuple(found)
 
 
 def patch_boxes(page: Compressed) -> Floats | None:
-    """Left, top, right, bottom of each patch in parts of the page: (n, 4); None where nobody knows."""
+    """Left, top, right, bottom of each patch in parts of the page: (n, 4); None where they are not known."""
     if page.boxes is not None or page.grid is None:
         return page.boxes
     rows, columns = page.grid
     y, x = np.divmod(np.arange(rows * columns), columns)
-    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], 1).astype(
-        np.float32
-    )
+    sides = [x / columns, y / rows, (x + 1) / columns, (y + 1) / rows]
+    return np.stack(sides, 1).astype(np.float32)
 
 
 def _region(
     page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], middles: Floats
 ) -> tuple[Floats, tuple[str, ...]]:
+    """The boxes of the patches in a group, and the words whose middle is in one of them; none for an extra row."""
     if boxes is None or row >= len(page):
         return np.zeros((0, 4), np.float32), ()
     inside = np.unique(boxes[page.groups == row], axis=0)
     left, top, right, bottom = inside.T[:, :, None]
     x, y = middles.T
-    held = ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(0)
-    return inside, tuple(words[i].text for i in np.flatnonzero(held).tolist())
+    is_inside = ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(0)
+    texts = [words[i].text for i in np.flatnonzero(is_inside).tolist()]
+    return inside, tuple(texts)
 
 
 def _middles(words: Sequence[Word]) -> Floats:
-    """Where the middle of each word lies: (words, 2)."""
+    """The middle of each word: (words, 2)."""
     boxes = np.array([word.box for word in words], np.float64).reshape(-1, 4)
-    return ((boxes[:, :2] + boxes[:, 2:]) / 2).astype(np.float32)
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    return middles.astype(np.float32)
