@@ -180,9 +180,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     seconds = 0.05 if quick else 1.0
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, kernels {_native.instruction_sets()[0]}\n"
-    )
+    processor = platform.processor() or platform.machine()
+    print(f"{processor}, {os.cpu_count()} cores, kernels {_native.instruction_sets()[0]}\n")
     with threadpool_limits(1):
         compare(seconds)
         kernel(seconds)
