@@ -1,4 +1,4 @@
-"""Tables of Parquet and Arrow files -> pages. A row is a page: `vectors`, a list of lists, and maybe `id`, `attention` ..."""
+"""Tables of Parquet and Arrow files -> pages. A row is a page: `vectors`, a list of lists, and `id`, `attention` ..."""
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
