@@ -10,8 +10,7 @@ import click
 from adamerge import report
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
-from adamerge.vectors import open_shards, read_vectors
-from adamerge.vectors.manifest import NAME
+from adamerge.vectors import is_shards, open_shards, read_vectors
 
 NAMES = {  # of facts, where the usual word is another than that of the manifest
     "name": "encoder",
@@ -94,7 +93,7 @@ def facts(where: str | Path) -> dict[str, Any]:
         with open_named(str(where)) as store:
             return store.facts()
     path = Path(where)
-    if not (path / NAME).exists():
+    if not is_shards(path):
         return _facts_of_pages(read_vectors(path))
     folder = open_shards(path)
     manifest = folder.manifest

@@ -24,9 +24,17 @@ from adamerge.encoders.encode import encode_files
 from adamerge.encoders.spec import COLPALI, installed
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.pages import DPI, count_pages, other_files
-from adamerge.vectors import Shards, Writer, fingerprint, open_shards, read_manifest, read_vectors
-from adamerge.vectors.manifest import DTYPES, NAME
-from adamerge.vectors.shards import counted
+from adamerge.vectors import (
+    Shards,
+    Writer,
+    fingerprint,
+    is_shards,
+    open_shards,
+    pages_per_shard,
+    read_manifest,
+    read_vectors,
+)
+from adamerge.vectors.manifest import DTYPES
 
 SHOWN = 20  # pages printed in a table; --json has them all
 
@@ -82,7 +90,7 @@ def encode(
     bad: list[AdamergeError] = []
     encoder = encoder_spec(name, **options).load()
     with reporting() as report:
-        task = Task(report, "encoding", "pages", total, sum(counted(out).values()))
+        task = Task(report, "encoding", "pages", total, sum(pages_per_shard(out).values()))
 
         def skip(error: AdamergeError) -> None:
             bad.append(error)
@@ -193,7 +201,7 @@ def _compress(source: Path, folder: Path, method: Method, workers: int | None, d
     first = next(iter(read_vectors(source)), None)  # before anything is written
     if first is None:
         raise BadInput(f"{source} holds no pages")
-    encoder = read_manifest(source).encoder if (source / NAME).exists() else {}
+    encoder = read_manifest(source).encoder if is_shards(source) else {}
     with Writer(
         folder, dtype=dtype, method=str(method), encoder=encoder, source=fingerprint(source)
     ) as out:
@@ -204,7 +212,7 @@ def _compress(source: Path, folder: Path, method: Method, workers: int | None, d
 
 
 def _count(source: Path) -> int | None:
-    return len(open_shards(source)) if (source / NAME).exists() else None
+    return len(open_shards(source)) if is_shards(source) else None
 
 
 def _print_report(folder: Shards, as_json: bool) -> None:
