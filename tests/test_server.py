@@ -13,15 +13,9 @@ import pytest
 from light import Light, write_pdf
 from PIL import Image
 from server_store import HOSTILE, TOKEN, make_store, pdf_of
-from serving import HERE, register, serving
-from starlette.routing import Route
-from starlette.testclient import TestClient
+from serving import HERE, serving
 
 import adamerge as am
-from adamerge.errors import BadInput
-from adamerge.server import Settings
-from adamerge.server.app import make_app, make_context, routes
-from adamerge.server.store_reader import StoreReader
 from adamerge.store.index import Indexing, index_files
 
 
@@ -381,51 +375,6 @@ def test_a_page_of_too_many_pixels_is_skipped(server):
     canvas.drawString(9, 9, "huge")
     job = server.wait(server.upload("huge.pdf", canvas.getpdfdata())[1])
     assert (job["state"], "pixels is beyond" in job["error"]) == ("failed", True)
-
-
-def test_a_form_that_cannot_be_decoded_is_refused(server):
-    head = b'--line\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
-    kind = {"Content-Type": "multipart/form-data; boundary=line; charset=undefined"}
-    status, _, body = server.ask("/api/index", kind, head + b"%PDF-1.7\r\n--line--\r\n")
-    assert (status, json.loads(body)) == (
-        400,
-        {"error": "the form cannot be decoded: send it as UTF-8"},
-    )
-
-
-def test_every_route_is_counted_under_a_name_of_its_own():
-    names = [route.endpoint.__name__ for route in routes() if isinstance(route, Route)]
-    assert sorted(set(names)) == sorted(names)
-
-
-@pytest.fixture
-def broken(place):
-    """A client of a server in this process, whose store a test may break."""
-    register()
-    settings = Settings(str(place), names=("testserver",))
-    reader = StoreReader(str(place))
-    with TestClient(make_app(make_context(settings, reader)), raise_server_exceptions=False) as one:
-        one.reader = reader
-        yield one
-
-
-def test_a_mistake_of_the_server_is_answered_in_json_with_its_policy(broken, monkeypatch):
-    monkeypatch.setattr(broken.reader, "facts", lambda: 1 // 0)
-    answer = broken.get("/api/store")
-    assert (answer.status_code, list(answer.json())) == (500, ["error"])
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
-
-
-def test_a_refused_search_names_no_folder_of_the_machine(broken, place, monkeypatch):
-    def refuse(*given, **more):
-        raise BadInput(f"{place.parent}/pages.store/data refuses this filter")
-
-    monkeypatch.setattr(broken.reader.store, "search_all", refuse)
-    for path in ("/?q=alpha", "/api/search?q=alpha"):
-        answer = broken.get(path)
-        assert answer.status_code == 400
-        assert str(place.parent) not in answer.text
-        assert "refuses this filter" in answer.text
 
 
 def test_metrics_count_in_the_format_of_prometheus(server):
