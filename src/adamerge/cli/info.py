@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from adamerge import report
+from adamerge import compression_report
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
 from adamerge.vectors import is_shards, open_shards, read_vectors
@@ -103,7 +103,7 @@ def facts(where: str | Path) -> dict[str, Any]:
         "dtype": manifest.dtype,
     }
     if manifest.method:
-        all_pages = report.total(list(report.rows(folder)))
+        all_pages = compression_report.total(list(compression_report.page_rows(folder)))
         facts |= {"method": manifest.method} | {
             k: v for k, v in all_pages.json().items() if k != "page"
         }

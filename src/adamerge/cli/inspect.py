@@ -7,7 +7,7 @@ import click
 
 from adamerge.compress import parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
-from adamerge.encoders.words import as_read_by
+from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, write
 from adamerge.inspector import inspect as look_into
@@ -93,7 +93,7 @@ def _read(
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
         picture = read_page(page, dpi)
         encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
-        picture = as_read_by(encoder, picture)
+        picture = prepare_page(encoder, picture)
         return encoder.encode_pages([picture])[0], picture, encoder
     patches = read_patches(page)
     known = EncoderSpec(name, device=device) if name else encoder_of(page, device)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from adamerge import report
+from adamerge import compression_report
 from adamerge.cli.common import (
     encoder_spec,
     max_visual_tokens,
@@ -17,6 +17,7 @@ from adamerge.cli.common import (
 )
 from adamerge.cli.info import facts, summary
 from adamerge.cli.progress import Task, reporting, tracked
+from adamerge.cli.text_table import text_table
 from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import DEFAULT_ENCODER
@@ -216,8 +217,8 @@ def _count(source: Path) -> int | None:
 
 
 def _print_report(folder: Shards, as_json: bool) -> None:
-    rows = list(report.rows(folder))
-    total = report.total(rows)
+    rows = list(compression_report.page_rows(folder))
+    total = compression_report.total(rows)
     if as_json:
         for row in rows:
             click.echo(json.dumps({"method": folder.manifest.method} | row.json()))
@@ -227,6 +228,6 @@ def _print_report(folder: Shards, as_json: bool) -> None:
         return
     shown = [row.cells() for row in rows[:SHOWN]]
     click.echo(f"{folder.manifest.method}, {folder.manifest.dtype}")
-    click.echo(report.table(report.HEAD, [*shown, total.cells()]))
+    click.echo(text_table(compression_report.HEAD, [*shown, total.cells()]))
     if len(rows) > SHOWN:
         click.echo(f"(the first {SHOWN} pages; --json has all)")
