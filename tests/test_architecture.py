@@ -26,7 +26,7 @@ LAYERS = [
     "vectors",
     "pages",
     "encoders",
-    "report",
+    "compression_report",
     "search",
     "store",
     "evaluate",

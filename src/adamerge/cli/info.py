@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from adamerge import report
+from adamerge import compression_report
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
-from adamerge.vectors import open_shards, read_vectors
-from adamerge.vectors.manifest import NAME
+from adamerge.vectors import is_shards, open_shards, read_vectors
 
 NAMES = {  # of facts, where the usual word is another than that of the manifest
     "name": "encoder",
@@ -94,7 +93,7 @@ def facts(address: str | Path) -> dict[str, Any]:
         with open_named(str(address)) as store:
             return store.facts()
     path = Path(address)
-    if not (path / NAME).exists():
+    if not is_shards(path):
         return _facts_of_pages(read_vectors(path))
     return _facts_of_shards(path)
 
@@ -109,7 +108,7 @@ def _facts_of_shards(path: Path) -> dict[str, Any]:
         "dtype": manifest.dtype,
     }
     if manifest.method:
-        all_pages = report.total(list(report.rows(folder)))
+        all_pages = compression_report.total(list(compression_report.page_rows(folder)))
         facts |= {"method": manifest.method} | {
             k: v for k, v in all_pages.json().items() if k != "page"
         }

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
+from adamerge.cli.common import own_methods
 from adamerge.compress import parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
-from adamerge.encoders.words import as_read_by
+from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, write
 from adamerge.inspector import inspect as look_into
@@ -35,6 +36,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     "method_name",
     help="`adamerge methods` lists them.  [default: the store's, or the encoder's]",
 )
+@own_methods
 @click.option(
     "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
 )
@@ -93,7 +95,7 @@ def _read(
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
         picture = read_page(page, dpi)
         encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
-        picture = as_read_by(encoder, picture)
+        picture = prepare_page(encoder, picture)
         return encoder.encode_pages([picture])[0], picture, encoder
     patches = read_patches(page)
     known = EncoderSpec(name, device=device) if name else encoder_of(page, device)

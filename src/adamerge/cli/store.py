@@ -8,8 +8,8 @@ import click
 
 from adamerge.cli.common import as_lines, existing, in_store
 from adamerge.cli.progress import tracked
+from adamerge.cli.text_table import text_table
 from adamerge.errors import NotFound
-from adamerge.report import table
 from adamerge.store import DTYPES, open_named
 from adamerge.store.contents import find_missing, find_source
 from adamerge.store.transfer import copy as copy_pages
@@ -75,7 +75,7 @@ def _hits(found: Found) -> str:
         values = [str(hit.metadata.get(name, "")) for name in columns]
         rows.append([hit.source, str(hit.number), f"{hit.score:.3f}", *values])
         last_column.append(matched(hit))
-    lines = table(["source", "page", "score", *columns], rows).splitlines()
+    lines = text_table(["source", "page", "score", *columns], rows).splitlines()
     return "\n".join(f"{line}  {text}" for line, text in zip(lines, last_column, strict=True))
 
 

@@ -8,8 +8,7 @@ from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, BadInput, NotFound
 from adamerge.pages import DPI, SUFFIXES, read_pages
 from adamerge.types import MultiVector, Page
-from adamerge.vectors import open_shards, read_vectors
-from adamerge.vectors.manifest import NAME
+from adamerge.vectors import is_shards, open_shards, read_vectors
 
 SHOWN = 5  # ids named in an error
 
@@ -70,7 +69,7 @@ def _only(path: Path, id: str, dpi: int) -> list[Page]:
 def read_patches(where: str) -> MultiVector:
     """One page of a folder or file of vectors, by its id; the only one if none is named."""
     path, id = split(where)
-    if (path / NAME).exists():
+    if is_shards(path):
         _refuse_compressed(path)
     ids: list[str] = []
     found: MultiVector | None = None
@@ -90,7 +89,7 @@ def read_patches(where: str) -> MultiVector:
 def encoder_of(where: str, device: str | None = None) -> EncoderSpec | None:
     """The encoder that made a folder of vectors, if it says so."""
     path, _ = split(where)
-    if not (path / NAME).exists():
+    if not is_shards(path):
         return None
     return EncoderSpec.recorded(open_shards(path).manifest.encoder, device)
 
