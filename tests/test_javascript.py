@@ -1,7 +1,5 @@
 """The JavaScript: modules that are bundled into one script, and a linter that refuses what is not defined."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ import adamerge as am
 from adamerge.errors import BadFile
 from adamerge.inspector.javascript_bundle import bundle
 
-ROOT = Path(__file__).parent.parent
 WEB = Path(am.__file__).parent / "inspector" / "web"
 
 
