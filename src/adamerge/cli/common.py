@@ -4,10 +4,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
+from adamerge.compress.method_files import import_methods
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
@@ -18,6 +20,22 @@ ANYWHERE = ("--debug", "--quiet")  # options of every verb
 on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
 max_visual_tokens = click.option(
     "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
+)
+
+
+def _import_modules(_: click.Context, __: click.Parameter, paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        import_methods(path)
+
+
+own_methods = click.option(
+    "--module",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    callback=_import_modules,
+    expose_value=False,
+    is_eager=True,
+    help="A Python file with methods of your own. May be given again.",
 )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from adamerge.cli.common import (
     encoder_spec,
     max_visual_tokens,
     on_device,
+    own_methods,
     tell_passed_over,
     tell_skipped,
     vector_options,
@@ -24,7 +25,7 @@ from adamerge.compress.names import METHODS, Method, as_text, options, parse_met
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import encode_files
-from adamerge.encoders.spec import COLPALI, installed
+from adamerge.encoders.spec import examples
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.pages import DPI, count_pages, other_files
 from adamerge.types import MultiVector
@@ -121,17 +122,16 @@ def encode(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per encoder, a line each.")
 def encoders(as_json: bool) -> None:
     """List the encoders, which are installed, and what to install for the rest."""
-    for name, kind in (installed() | {"vidore/colqwen2.5-v0.2": COLPALI}).items():
+    for name, kind in examples().items():
         ready = kind.installed
         if as_json:
-            click.echo(
-                json.dumps(
-                    {"encoder": name, "does": kind.does, "installed": ready, "extra": kind.extra}
-                )
-            )
-        else:
-            state = "installed" if ready else f"pip install 'adamerge[{kind.extra}]'"
-            click.echo(f"{name}\n    {kind.does}\n    {state}")
+            about = {"encoder": name, "does": kind.does, "installed": ready, "extra": kind.extra}
+            click.echo(json.dumps(about))
+            continue
+        state = "installed"
+        if not ready:
+            state = f"pip install 'adamerge[{kind.extra}]'"
+        click.echo(f"{name}\n    {kind.does}\n    {state}")
 
 
 @click.command()
@@ -145,6 +145,7 @@ def encoders(as_json: bool) -> None:
     show_default=True,
     help="May be given again.",
 )
+@own_methods
 @click.option("--workers", type=click.IntRange(1), help="Threads.  [default: one per core]")
 @click.option(
     "--dtype",
@@ -183,16 +184,19 @@ def compress(
     adamerge compress vectors/ -o small/ --method adamerge --method sem-cluster:m=4
     """  # noqa: D301 (click reads the backslash)
     methods = [parse_method(name) for name in names]
-    options = ReadOptions(column, prompt_rows)
+    read_options = ReadOptions(column, prompt_rows)
     if out.resolve() == source.resolve() or source.resolve() in out.resolve().parents:
         raise BadInput(f"OUT must not be IN or lie inside it: {out}")
     for method in methods:
-        folder = out / str(method).replace(":", "@") if len(methods) > 1 else out
-        _compress(source, options, folder, method, workers, dtype)
+        folder = out
+        if len(methods) > 1:
+            folder = out / str(method).replace(":", "@")
+        _compress(source, read_options, folder, method, workers, dtype)
         _print_report(open_shards(folder), as_json)
 
 
 @click.command()
+@own_methods
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per method, a line each.")
 def methods(as_json: bool) -> None:
     """List the methods, their options and defaults."""
@@ -200,16 +204,17 @@ def methods(as_json: bool) -> None:
         text = (cls.__doc__ or "").strip().splitlines()[0]
         defaults = {f.name: f.default for f in options(cls) if f.name not in given}
         if as_json:
-            click.echo(
-                json.dumps({"method": name, "does": text, "fixed": given, "options": defaults})
-            )
-        else:
-            fixed, choices = (
-                ", ".join(f"{k}={as_text(v)}" for k, v in some.items())
-                for some in (given, defaults)
-            )
-            click.echo(f"{name}\n    {text}" + (f" Here {fixed}." if fixed else ""))
-            click.echo(f"    {choices or 'no options'}")
+            about = {"method": name, "does": text, "fixed": given, "options": defaults}
+            click.echo(json.dumps(about))
+            continue
+        if given:
+            text += f" Here {_as_options(given)}."
+        click.echo(f"{name}\n    {text}")
+        click.echo(f"    {_as_options(defaults) or 'no options'}")
+
+
+def _as_options(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={as_text(value)}" for name, value in values.items())
 
 
 def _compress(
@@ -250,11 +255,10 @@ def _print_report(folder: Shards, as_json: bool) -> None:
     rows = list(compression_report.page_rows(folder))
     total = compression_report.total(rows)
     if as_json:
+        method = {"method": folder.manifest.method}
         for row in rows:
-            click.echo(json.dumps({"method": folder.manifest.method} | row.json()))
-        click.echo(
-            json.dumps({"method": folder.manifest.method, "total": len(rows)} | total.json())
-        )
+            click.echo(json.dumps(method | row.json()))
+        click.echo(json.dumps(method | {"total": len(rows)} | total.json()))
         return
     shown = [row.cells() for row in rows[:SHOWN]]
     click.echo(f"{folder.manifest.method}, {folder.manifest.dtype}")
