@@ -27,7 +27,7 @@ LAYERS = [
     "vectors",
     "pages",
     "encoders",
-    "report",
+    "compression_report",
     "search",
     "store",
     "evaluate",

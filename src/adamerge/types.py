@@ -108,7 +108,7 @@ class Tree:
 
     merges   (n-1, 2)  the two nodes joined; patch i is node i, merge t makes node n + t (SciPy's numbering)
     heights  (n-1,)    Ward distance of the two, non-decreasing
-    cosines  (n-1,)    cosine of their plain centroids; not monotone
+    cosines  (n-1,)    cosine of their unweighted centroids; not monotone
     """
 
     merges: Ints

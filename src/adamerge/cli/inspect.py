@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from adamerge import files
+from adamerge.cli.common import own_methods, vector_options
 from adamerge.compress import parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
-from adamerge.encoders.words import as_read_by
+from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, Query
 from adamerge.inspector import inspect as inspect_page
@@ -17,6 +18,7 @@ from adamerge.inspector.stored_page import encode_again, entry_of, file_of, spli
 from adamerge.pages import DPI
 from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
+from adamerge.vectors import ReadOptions
 
 File = click.Path(path_type=Path, dir_okay=False)
 
@@ -35,6 +37,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     "method_name",
     help="`adamerge methods` lists them.  [default: the store's, or the encoder's]",
 )
+@own_methods
 @click.option(
     "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
 )
@@ -47,6 +50,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Resolution of a PDF page.",
 )
+@vector_options
 def inspect(
     page: str,
     out: Path | None,
@@ -57,6 +61,8 @@ def inspect(
     image: str | None,
     device: str | None,
     dpi: int,
+    column: str,
+    prompt_rows: tuple[int, int] | None,
 ) -> None:
     """Show what a method does to one PAGE, as one HTML file that needs nothing else.
 
@@ -74,7 +80,8 @@ def inspect(
     if out is None and svg is None:
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
     method = parse_method(method_name or _default_method(page, name))
-    patches, picture, encoder = _read(page, image, name, device, dpi, bool(texts))
+    options = ReadOptions(column, prompt_rows)
+    patches, picture, encoder = _read(page, options, image, name, device, dpi, bool(texts))
     inspection = inspect_page(patches, method, picture, _queries(encoder, texts))
     for path, text in _outputs(inspection, out, svg):
         files.write(path, text)
@@ -82,7 +89,13 @@ def inspect(
 
 
 def _read(
-    page: str, image: str | None, name: str | None, device: str | None, dpi: int, asked: bool
+    page: str,
+    options: ReadOptions,
+    image: str | None,
+    name: str | None,
+    device: str | None,
+    dpi: int,
+    asked: bool,
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if there are queries to encode."""
     stored = split_store(page)
@@ -95,7 +108,7 @@ def _read(
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
         return _read_picture(page, name, device, dpi)
 
-    patches = read_patches(page)
+    patches = read_patches(page, options)
     encoder = _encoder_of_vectors(page, name, device) if asked else None
     picture = None if image is None else read_page(image, dpi)
     return patches, picture, encoder
@@ -121,7 +134,7 @@ def _read_picture(
 ) -> tuple[MultiVector, Page, Encoder]:
     picture = read_page(page, dpi)
     encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
-    picture = as_read_by(encoder, picture)
+    picture = prepare_page(encoder, picture)
     patches = encoder.encode_pages([picture])[0]
     return patches, picture, encoder
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from adamerge.encoders import Encoder
-from adamerge.encoders.words import as_read_by
+from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
 from adamerge.pages import DPI, Report, find_files, read_pages
@@ -112,7 +112,7 @@ def _readable(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> l
     pages = []
     for page in batch:
         try:
-            pages.append(as_read_by(encoder, page))
+            pages.append(prepare_page(encoder, page))
         except AdamergeError as error:
             if skip_bad is None:
                 raise

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.bert import read_bert
-from adamerge.encoders.words import with_words
+from adamerge.encoders.ocr_fallback import with_words
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.files import hash_of
 from adamerge.threads import cores

@@ -11,8 +11,7 @@ from adamerge.encoders.encode import encode_pages
 from adamerge.errors import BadFile, Mismatch
 from adamerge.evaluate.datasets import Dataset
 from adamerge.types import MultiVector
-from adamerge.vectors import Writer, open_shards
-from adamerge.vectors.manifest import NAME, read_manifest
+from adamerge.vectors import Writer, is_shards, open_shards, read_manifest
 
 BATCH = 4  # pages at a time, as the paper; vectors depend on it by padding
 
@@ -74,7 +73,7 @@ def opened(folder: Path, ids: Sequence[str]) -> list[MultiVector]:
 
 def _is_done(folder: Path, source: str, spec: EncoderSpec) -> bool:
     """Whether a folder is finished; one that was made of something else, or by something else, is refused."""
-    if not (folder / NAME).exists():
+    if not is_shards(folder):
         return False
     manifest = read_manifest(folder)
     if manifest.source != source or manifest.encoder.get("name") != spec.name:

@@ -27,8 +27,7 @@ from adamerge.evaluate.measures import library, measure
 from adamerge.evaluate.results import Cell, rounded
 from adamerge.evaluate.scores import Queries, score, stack
 from adamerge.types import Compressed, MultiVector
-from adamerge.vectors import open_shards
-from adamerge.vectors.shards import counted
+from adamerge.vectors import open_shards, pages_per_shard
 
 PACKAGES = ("adamerge", "numpy", "ir-measures")
 COUNTED = (
@@ -126,7 +125,7 @@ def prepare(spec: EncoderSpec, dataset: Dataset, vectors: Path, watch: Watch | N
     """Encode a dataset, if nobody has yet, and hold it in memory."""
     there = encoded.places(vectors, spec.name, dataset.name)
     watch = watch or _watch_nothing
-    done = sum(counted(there.pages).values())  # by an earlier run that was stopped
+    done = sum(pages_per_shard(there.pages).values())  # by an earlier run that was stopped
     watch(f"encoding {dataset.name}", done, len(dataset))
     for _ in encoded.encode(dataset, there, spec):
         done += 1

@@ -14,8 +14,7 @@ from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, BadInput, NotFound
 from adamerge.pages import DPI, SUFFIXES, read_pages
 from adamerge.types import MultiVector, Page
-from adamerge.vectors import open_shards, read_vectors
-from adamerge.vectors.manifest import NAME
+from adamerge.vectors import NO_OPTIONS, ReadOptions, is_shards, open_shards, read_vectors
 
 SHOWN = 5  # ids that an error names
 
@@ -74,15 +73,15 @@ def _numbered_page(path: Path, number: str, dpi: int) -> Page:
     raise BadInput(f"{path} has no page {number}")
 
 
-def read_patches(address: str) -> MultiVector:
+def read_patches(address: str, options: ReadOptions = NO_OPTIONS) -> MultiVector:
     """One page of a folder or file of vectors, by its id. If there is only one page, it needs no id."""
     path, id = split(address)
-    if (path / NAME).exists():
+    if is_shards(path):
         _refuse_compressed(path)
 
     ids: list[str] = []
     last: MultiVector | None = None
-    for page in read_vectors(path):
+    for page in read_vectors(path, column=options.column, prompt_rows=options.prompt_rows):
         if page.id == id:
             return page
         ids.append(page.id)
@@ -98,7 +97,7 @@ def read_patches(address: str) -> MultiVector:
 def encoder_of(address: str, device: str | None = None) -> EncoderSpec | None:
     """The encoder that made a folder of vectors; None if the folder does not say."""
     path, _ = split(address)
-    if not (path / NAME).exists():
+    if not is_shards(path):
         return None
     return EncoderSpec.recorded(open_shards(path).manifest.encoder, device)
 

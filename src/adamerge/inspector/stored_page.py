@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from adamerge.encoders import Encoder
-from adamerge.encoders.words import as_read_by
+from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import NotFound
 from adamerge.files import hash_of
 from adamerge.inspector.page_address import read_page
@@ -70,7 +70,7 @@ def encode_again(store: Store, entry: Entry, encoder: Encoder) -> tuple[MultiVec
     page = read_page(f"{path}#{entry.number}", dpi)
     words = page.words or entry.words  # what OCR read when the page was indexed
     page = Page(entry.id, page.image, words, entry.source, entry.number)
-    page = as_read_by(encoder, page)
+    page = prepare_page(encoder, page)
     return encoder.encode_pages([page])[0], page
 
 

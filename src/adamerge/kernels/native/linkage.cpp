@@ -1,17 +1,19 @@
-// The kernels of one instruction set: ADAMERGE_LEVEL names it, the compiler's flags make it.
-#include "level.hpp"
+// Ward's tree and the Gram matrix of one instruction set: ADAMERGE_ISA names it, the compiler's
+// flags make it.
+#include "linkage.hpp"
 
 #include "chain.hpp"
 #include "gram.hpp"
 #include "memory.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 constexpr double UNUSABLE = -1;
 
-// vectors -> float64 sums, of unit length if asked; returns the largest squared length. UNUSABLE if a row is not finite,
-// or is all zeros and was to have unit length: distances that are not numbers would lead the chain nowhere.
+// vectors -> float64 sums, of unit length if asked; returns the largest squared length. UNUSABLE if
+// a row is not finite, or is all zeros and was to have unit length: distances that are not numbers
+// would lead the chain nowhere.
 double prepare(const WardJob& job, double* sums) {
     using V = Simd<double>;
     double largest = 0;
@@ -36,8 +38,8 @@ double prepare(const WardJob& job, double* sums) {
     return largest;
 }
 
-// The power of two that brings a squared length to 1/4 .. 1. Rows times it lose nothing, and their float32 distances
-// neither overflow nor vanish, however large or small the vectors are.
+// The power of two that brings a squared length to 1/4 .. 1. Rows times it lose nothing, and their
+// float32 distances neither overflow nor vanish, however large or small the vectors are.
 double scale_for(double largest) {
     int exponent = 0;
     if (largest > 0) (void)__builtin_frexp(largest, &exponent);
@@ -51,10 +53,13 @@ double square_of(const float* row, int d) {
 }
 
 // Squared distances of all pairs of rows, on both sides of the diagonal.
-template <class T> void fill_distances(const WardJob& job, const float* rows, const float* panels, T* squares, T** row) {
-    for (int i = 0; i < job.n; ++i) squares[i] = job.unit ? T(1) : T(square_of(rows + (std::size_t)i * job.d, job.d));
+template <class T>
+void fill_distances(const WardJob& job, const float* rows, const float* panels, T* squares,
+                    T** row) {
+    for (int i = 0; i < job.n; ++i)
+        squares[i] = job.unit ? T(1) : T(square_of(rows + (std::size_t)i * job.d, job.d));
     const bool condensed = job.condensed;
-    each_tile(rows, panels, job.n, job.d, [=](int i0, int count, int j0, int columns, float (*tile)[NR]) {
+    const auto put = [=](int i0, int count, int j0, int columns, float (*tile)[NR]) {
         for (int i = 0; i < count; ++i) {
             T* out = row[i0 + i] + j0;
             const T square = squares[i0 + i];
@@ -64,7 +69,8 @@ template <class T> void fill_distances(const WardJob& job, const float* rows, co
                 out[j] = apart > 0 ? apart : T(0);
             }
         }
-    });
+    };
+    each_tile(rows, panels, job.n, job.d, put);
     mirror(row, job.n);
     for (int i = 0; i < job.n; ++i) row[i][i] = Chain<T>::FAR;
 }
@@ -83,7 +89,10 @@ template <class T> Chain<T> lay_out(const WardJob& job, Memory& memory) {
     c.chain = memory.take<std::int32_t>(n + 1);
     c.centroids = {memory.take<double>(n * job.d), memory.take<double>(n), job.d};
     std::memset(c.nowhere, 0, slots * sizeof(T));
-    for (std::size_t i = 0; i < slots; ++i) c.away[i] = i < n ? T(0) : Chain<T>::FAR, c.size[i] = 1;
+    for (std::size_t i = 0; i < slots; ++i) {
+        c.away[i] = i < n ? T(0) : Chain<T>::FAR;
+        c.size[i] = 1;
+    }
     for (std::size_t i = 0; i < n; ++i) {
         c.row[i] = matrix + i * slots;
         std::memset(c.row[i] + n, 0, (slots - n) * sizeof(T));
@@ -104,14 +113,16 @@ template <class T> bool run(const WardJob& job) {
     float* panels = memory.take<float>((n + NR) * d);
     T* squares = memory.take<T>(n);
     std::memset(rows + n * d, 0, MR * d * sizeof(float));
-    const double largest = prepare(job, c.centroids.sums), scale = job.unit ? 1 : scale_for(largest);
+    const double largest = prepare(job, c.centroids.sums);
     if (largest == UNUSABLE) return false;
+    const double scale = job.unit ? 1 : scale_for(largest);
     for (std::size_t k = 0; k < n * d; ++k) rows[k] = (float)(c.centroids.sums[k] * scale);
     c.scale = (T)(largest * scale * scale);
     pack_panels(rows, job.n, job.d, panels);
     fill_distances(job, rows, panels, squares, c.row);
 
-    // A float32 sum of d products is off by about sqrt(d) half-units in the last place, and distances inherit that.
+    // A float32 sum of d products is off by about sqrt(d) half-units in the last place, and
+    // distances inherit that.
     c.refereed = !job.condensed;
     c.tolerance = c.refereed ? T(4 * 6e-8 * __builtin_sqrt((double)d)) : T(0);
 
@@ -139,27 +150,10 @@ void gram(const float* vectors, int n, int d, float* memory, float** row) {
     std::memset(rows + (std::size_t)n * d, 0, (std::size_t)MR * d * sizeof(float));
     pack_panels(rows, n, d, panels);
     each_tile(rows, panels, n, d, [=](int i0, int count, int j0, int columns, float (*tile)[NR]) {
-        for (int i = 0; i < count; ++i) std::memcpy(row[i0 + i] + j0, tile[i], columns * sizeof(float));
+        for (int i = 0; i < count; ++i)
+            std::memcpy(row[i0 + i] + j0, tile[i], columns * sizeof(float));
     });
     mirror(row, n);
 }
 
-void pool(const PoolJob& job) {
-    double* sum = job.memory;
-    for (int g = 0; g < job.m; ++g) {
-        const std::int32_t *first = job.order + job.starts[g], *last = job.order + job.starts[g + 1];
-        double given = 0, square = 0;
-        for (const std::int32_t* i = first; i < last && job.weights; ++i) given += job.weights[*i];
-        std::memset(sum, 0, job.d * sizeof(double));
-        for (const std::int32_t* i = first; i < last; ++i) {
-            const double weight = given > 0 ? job.weights[*i] : 1.0;
-            const float* in = job.vectors + (std::size_t)*i * job.d;
-            for (int k = 0; k < job.d; ++k) sum[k] += weight * in[k];
-        }
-        for (int k = 0; k < job.d && job.unit; ++k) square += sum[k] * sum[k];
-        const double length = square > 0 ? __builtin_sqrt(square) : given > 0 ? given : (double)(last - first);
-        for (int k = 0; k < job.d; ++k) job.out[(std::size_t)g * job.d + k] = (float)(sum[k] * (1 / length));
-    }
-}
-
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

@@ -1,10 +1,10 @@
-// Softmax, GELU and layer norm of one instruction set. Vectors do most of a row, numbers the rest: the functions
-// below are written once for both.
-#include "rows.hpp"
+// Softmax, GELU and layer norm of one instruction set. Vectors do most of a row, numbers the rest:
+// the functions below are written once for both.
+#include "transformer.hpp"
 
 #include "simd.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 using Floats = Simd<float>;
@@ -21,8 +21,8 @@ inline float from_bits(std::int32_t bits) {
 }
 inline std::int32_t to_int(float x) { return (std::int32_t)x; }
 
-// e^x for x <= 88, to 2 units in the last place; 0 far below. e^x = 2^n e^r with |r| <= ln 2 / 2, where Taylor's
-// polynomial of degree 7 is off by less than a float can tell.
+// e^x for x <= 88, to 2 units in the last place; 0 far below. e^x = 2^n e^r with |r| <= ln 2 / 2,
+// where Taylor's polynomial of degree 7 is off by less than a float can tell.
 template <class V> inline V exponential(V x) {
     const V zero = x - x;
     const V bounded = x < -87.0f ? zero - 87.0f : x;
@@ -65,7 +65,8 @@ float largest_of(const float* row, std::size_t n) {
             const Vec next = Floats::load(row + i);
             most = most < next ? next : most;
         }
-        for (std::size_t lane = 0; lane < W; ++lane) largest = most[lane] > largest ? most[lane] : largest;
+        for (std::size_t lane = 0; lane < W; ++lane)
+            largest = most[lane] > largest ? most[lane] : largest;
     }
     for (; i < n; ++i) largest = row[i] > largest ? row[i] : largest;
     return largest;
@@ -97,7 +98,8 @@ inline float like(float, const float* at) { return *at; }
 void softmax(float* x, std::size_t rows, std::size_t n, float scale) {
     for (std::size_t row = 0; row < rows && n > 0; ++row, x += n) {
         const float largest = largest_of(x, n);
-        const float sum = fill(x, n, [=](auto v, std::size_t) { return exponential((v - largest) * scale); });
+        const float sum =
+            fill(x, n, [=](auto v, std::size_t) { return exponential((v - largest) * scale); });
         const float inverse = 1.0f / sum;
         fill(x, n, [=](auto v, std::size_t) { return v * inverse; });
     }
@@ -133,4 +135,4 @@ void layer_norm(const NormJob& job) {
     }
 }
 
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

@@ -1,6 +1,6 @@
 """What compression did to each page and to all of them, as rows of a table."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 from statistics import median
@@ -14,7 +14,7 @@ from adamerge.vectors.shards import Shards, read_shard
 
 
 @dataclass(frozen=True)
-class Row:
+class PageRow:
     """One page, or the total of several; bytes are those of vectors and extra in the folder's dtype."""
 
     page: str
@@ -29,23 +29,31 @@ class Row:
     @property
     def compression(self) -> float:
         """1 - stored / patches."""
-        return 1 - self.stored / self.patches if self.patches else 0.0
+        if not self.patches:
+            return 0.0
+        return 1 - self.stored / self.patches
 
     def json(self) -> dict[str, Any]:
         """The row as JSON has it: nan becomes null."""
         row = asdict(self) | {"compression": self.compression}
-        return {k: None if isinstance(v, float) and isnan(v) else v for k, v in row.items()}
+        for name in ("theta", "gap"):
+            if isnan(row[name]):
+                row[name] = None
+        return row
 
     def cells(self) -> list[str]:
         """The row as a person reads it, in the order of HEAD."""
-        numbers = [
+        return [
+            self.page,
             f"{self.patches:,}",
             f"{self.stored:,}",
             f"{self.extra:,}",
             f"{self.compression:.1%}",
+            _cosine(self.theta),
+            _cosine(self.gap),
+            f"{self.bytes_before:,}",
+            f"{self.bytes_after:,}",
         ]
-        cut = ["-" if isnan(v) else f"{v:.3f}" for v in (self.theta, self.gap)]
-        return [self.page, *numbers, *cut, f"{self.bytes_before:,}", f"{self.bytes_after:,}"]
 
 
 HEAD = [
@@ -61,7 +69,7 @@ HEAD = [
 ]
 
 
-def rows(folder: Shards) -> Iterator[Row]:
+def page_rows(folder: Shards) -> Iterator[PageRow]:
     """A row per compressed page of a folder; the vectors themselves are not read."""
     width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
     needed = {"offsets", "patch_offsets", "extra_offsets", "theta", "gap"}
@@ -70,47 +78,52 @@ def rows(folder: Shards) -> Iterator[Row]:
         yield from _rows_of_shard(arrays, ids, str(folder.path / name), width)
 
 
-def _rows_of_shard(arrays: Columns, ids: list[str], where: str, width: int) -> Iterator[Row]:
+def _rows_of_shard(arrays: Columns, ids: list[str], where: str, width: int) -> Iterator[PageRow]:
     pages = len(ids)
     stored = rows_per_page(arrays, "offsets", pages, where)
     patches = rows_per_page(arrays, "patch_offsets", pages, where)
     extra = np.zeros_like(stored)
     if "extra_offsets" in arrays:
         extra = rows_per_page(arrays, "extra_offsets", pages, where)
-    columns = (
-        patches,
-        stored,
-        extra,
-        value_per_page(arrays, "theta", pages, where),
-        value_per_page(arrays, "gap", pages, where),
-        (patches + extra) * width,
-        (stored + extra) * width,
-    )
-    for values in zip(ids, *(column.tolist() for column in columns), strict=True):
-        yield Row(*values)
+    theta = value_per_page(arrays, "theta", pages, where)
+    gap = value_per_page(arrays, "gap", pages, where)
+
+    for i, id in enumerate(ids):
+        yield PageRow(
+            page=id,
+            patches=int(patches[i]),
+            stored=int(stored[i]),
+            extra=int(extra[i]),
+            theta=float(theta[i]),
+            gap=float(gap[i]),
+            bytes_before=int(patches[i] + extra[i]) * width,
+            bytes_after=int(stored[i] + extra[i]) * width,
+        )
 
 
-def total(rows: Sequence[Row]) -> Row:
+def total(rows: Sequence[PageRow]) -> PageRow:
     """All rows as one: sums, and the median of theta and gap."""
-    theta, gap = (_median(getattr(r, name) for r in rows) for name in ("theta", "gap"))
-    sums = {name: sum(getattr(r, name) for r in rows) for name in ("patches", "stored", "extra")}
-    before, after = sum(r.bytes_before for r in rows), sum(r.bytes_after for r in rows)
-    return Row(
-        f"{len(rows):,} pages", **sums, theta=theta, gap=gap, bytes_before=before, bytes_after=after
+    return PageRow(
+        page=f"{len(rows):,} pages",
+        patches=sum(row.patches for row in rows),
+        stored=sum(row.stored for row in rows),
+        extra=sum(row.extra for row in rows),
+        theta=_median([row.theta for row in rows]),
+        gap=_median([row.gap for row in rows]),
+        bytes_before=sum(row.bytes_before for row in rows),
+        bytes_after=sum(row.bytes_after for row in rows),
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as they need to be, the first one to the left and numbers to the right."""
-    lines = [head, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    first, *rest = widths
-    return "\n".join(
-        f"{a:<{first}}" + "".join(f"  {b:>{w}}" for b, w in zip(c, rest, strict=True))
-        for a, *c in lines
-    )
+def _median(values: Sequence[float]) -> float:
+    """The median of the values that are known; nan where none is."""
+    known = [value for value in values if not isnan(value)]
+    if not known:
+        return NAN
+    return median(known)
 
 
-def _median(values: Iterable[float]) -> float:
-    known = [v for v in values if not isnan(v)]
-    return median(known) if known else NAN
+def _cosine(value: float) -> str:
+    if isnan(value):
+        return "-"
+    return f"{value:.3f}"

@@ -1,14 +1,15 @@
-// Tiles of int8 rows: integer inner products of 2 or 4 values at a time, which are exact, then one scale per row.
+// Tiles of int8 rows: integer inner products of 2 or 4 values at a time, which are exact, then one
+// scale per row.
 #pragma once
 
-#include "tiles.hpp"
+#include "maxsim_tiles.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 #if defined(__AVX512VNNI__)
-// The instruction multiplies unsigned with signed bytes, so a page's values get 128 added; 128 times the sum of the
-// query's values is taken away again before the first product.
+// The instruction multiplies unsigned with signed bytes, so a page's values get 128 added; 128
+// times the sum of the query's values is taken away again before the first product.
 using Value = std::int8_t;
 constexpr std::int32_t LIFT = 128;
 inline void widen(const std::int8_t* in, int d, Value* out) {
@@ -31,7 +32,8 @@ inline I::Vec add_products(I::Vec sum, I::Vec page, I::Vec query) {
 #elif defined(__SSE2__)
     return sum + (I::Vec)_mm_madd_epi16((__m128i)page, (__m128i)query);
 #else
-    const I::Vec low = (page << 16 >> 16) * (query << 16 >> 16), high = (page >> 16) * (query >> 16);
+    const I::Vec low = (page << 16 >> 16) * (query << 16 >> 16);
+    const I::Vec high = (page >> 16) * (query >> 16);
     return sum + low + high;
 #endif
 }
@@ -39,7 +41,7 @@ inline I::Vec add_products(I::Vec sum, I::Vec page, I::Vec query) {
 constexpr int GROUP = sizeof(std::int32_t) / sizeof(Value);  // values of one lane
 
 struct ByteTiles {
-    const std::int32_t* rows;    // (n, stride), GROUP values each
+    const std::int32_t* rows;  // (n, stride), GROUP values each
     std::size_t stride;
     const float* scales;         // (n,)
     const std::int32_t* panels;  // (groups, 2W) of columns each
@@ -61,26 +63,35 @@ struct ByteTiles {
 #pragma GCC unroll 16
             for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
-                for (int v = 0; v < V; ++v) sum[r][v] = add_products(sum[r][v], I::splat(row[r * stride + g]), p[v]);
+                for (int v = 0; v < V; ++v)
+                    sum[r][v] = add_products(sum[r][v], I::splat(row[r * stride + g]), p[v]);
         }
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
-            for (int v = 0; v < V; ++v)
-                best[v] = larger(best[v], __builtin_convertvector(sum[r][v], F::Vec) * F::splat(scales[i + r]));
+            for (int v = 0; v < V; ++v) {
+                const F::Vec product = __builtin_convertvector(sum[r][v], F::Vec);
+                best[v] = larger(best[v], product * F::splat(scales[i + r]));
+            }
     }
 };
 
-// One vector of a query -> a column of int8 values, its lanes `apart`, and their total; returns the scale. The same
-// numbers as quantise() in bytes.py.
-inline float quantise(const float* query, int d, std::int32_t* column, int apart, std::int32_t& total) {
+// One vector of a query -> a column of int8 values, its lanes `apart`, and their total; returns the
+// scale. The same numbers as quantise() in kernels/int8.py.
+inline float quantise(const float* query, int d, std::int32_t* column, int apart,
+                      std::int32_t& total) {
     float largest = 0;
-    for (int k = 0; k < d; ++k) largest = __builtin_fabsf(query[k]) > largest ? __builtin_fabsf(query[k]) : largest;
+    for (int k = 0; k < d; ++k) {
+        const float size = __builtin_fabsf(query[k]);
+        largest = size > largest ? size : largest;
+    }
     const float scale = largest / 127.f;
     total = 0;
     for (int k = 0; k < d && scale > 0; ++k) {
-        const float rounded = __builtin_rintf(query[k] / scale);
-        const Value value = (Value)(rounded > 127.f ? 127.f : rounded < -127.f ? -127.f : rounded);
+        float rounded = __builtin_rintf(query[k] / scale);
+        if (rounded > 127.f) rounded = 127.f;
+        if (rounded < -127.f) rounded = -127.f;
+        const Value value = (Value)rounded;
         auto* lane = (unsigned char*)(column + (std::size_t)(k / GROUP) * apart);
         std::memcpy(lane + k % GROUP * sizeof(Value), &value, sizeof(Value));
         total += value;
@@ -89,4 +100,4 @@ inline float quantise(const float* query, int d, std::int32_t* column, int apart
 }
 
 }  // namespace
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

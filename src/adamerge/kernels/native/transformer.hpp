@@ -1,5 +1,5 @@
-// What a transformer does to the rows of a matrix between two matrix products; NumPy would need a pass over
-// memory for every step of them. All of them write over what they read.
+// What a transformer does to the rows of a matrix between two matrix products; NumPy would need a
+// pass over memory for every step of them. All of them write over what they read.
 #pragma once
 
 #include <cstddef>
@@ -23,21 +23,21 @@ using Gelu = void (*)(float* x, const float* bias, std::size_t rows, std::size_t
 // Rows become weight (y - mean y) / sqrt(var y + epsilon) + shift, y = row + bias + residual.
 using LayerNorm = void (*)(const NormJob& job);
 
-struct RowKernels {
+struct TransformerKernels {
     Softmax softmax;
     Gelu gelu;
     LayerNorm layer_norm;
 };
 
-#define ADAMERGE_DECLARE_ROWS(level)                                             \
-    namespace level {                                                            \
-    void softmax(float* x, std::size_t rows, std::size_t n, float scale);        \
-    void gelu(float* x, const float* bias, std::size_t rows, std::size_t n);     \
-    void layer_norm(const NormJob& job);                                         \
+#define ADAMERGE_DECLARE_TRANSFORMER(isa)                                                          \
+    namespace isa {                                                                                \
+    void softmax(float* x, std::size_t rows, std::size_t n, float scale);                          \
+    void gelu(float* x, const float* bias, std::size_t rows, std::size_t n);                       \
+    void layer_norm(const NormJob& job);                                                           \
     }
 
-ADAMERGE_DECLARE_ROWS(baseline)
-ADAMERGE_DECLARE_ROWS(avx2)
-ADAMERGE_DECLARE_ROWS(avx512)
+ADAMERGE_DECLARE_TRANSFORMER(baseline)
+ADAMERGE_DECLARE_TRANSFORMER(avx2)
+ADAMERGE_DECLARE_TRANSFORMER(avx512)
 
 }  // namespace adamerge

@@ -1,13 +1,17 @@
-// Tiles of a page: inner products of a few rows with a few vectors of the query, and their maxima, all in registers.
+// Tiles of a page: inner products of a few rows with a few vectors of the query, and their maxima,
+// all in registers.
 //
-// Wide: a column of the query per lane. Two vectors of columns against MR rows, each value of a row broadcast: nothing
-// is summed across lanes, and every sum runs over k in order, so it depends on nothing but its two vectors.
-// Few: when at most W/2 vectors of a query are left over, lanes run along d instead, and W sums are folded into one.
+// Wide: a column of the query per lane. Two vectors of columns against MR rows, each value of a row
+// broadcast: nothing is summed across lanes, and every sum runs over k in order, so it depends on
+// nothing but its two vectors.
+//
+// Few: when at most W/2 vectors of a query are left over, lanes run along d instead, and W sums are
+// folded into one.
 #pragma once
 
 #include "simd.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 using F = Simd<float>;
@@ -20,7 +24,8 @@ constexpr int LEAST = 16;                 // rows of a block at least: no tile i
 
 inline F::Vec larger(F::Vec a, F::Vec b) { return a > b ? a : b; }
 
-// Float rows of a block, and the panels they meet: (d, 2W) of columns each, the last one (d, W) if that is enough.
+// Float rows of a block, and the panels they meet: (d, 2W) of columns each, the last one (d, W) if
+// that is enough.
 struct FloatTiles {
     const float* rows;
     std::size_t stride;
@@ -47,17 +52,20 @@ struct FloatTiles {
     }
 };
 
-// The rows that come next, fetched into the second cache while this block's are multiplied: some at every tile.
+// The rows that come next, fetched into the second cache while this block's are multiplied: some at
+// every tile.
 struct Ahead {
     const unsigned char *next, *end;
     std::size_t lines;  // of 64 bytes, at a tile
 
     void fetch() {
-        for (std::size_t i = 0; i < lines && next < end; ++i, next += 64) __builtin_prefetch(next, 0, 2);
+        for (std::size_t i = 0; i < lines && next < end; ++i, next += 64)
+            __builtin_prefetch(next, 0, 2);
     }
 };
 
-// Maxima of V vectors of columns over n >= MR rows. The last tile may overlap: a maximum does not mind.
+// Maxima of V vectors of columns over n >= MR rows. The last tile may overlap: a maximum does not
+// mind.
 template <int V, class Tiles>
 void match(const Tiles& tiles, int n, std::int64_t column, float* maxima, Ahead& ahead) {
     constexpr int STEP = MR / 3;
@@ -69,8 +77,11 @@ void match(const Tiles& tiles, int n, std::int64_t column, float* maxima, Ahead&
         ahead.fetch();
         tiles.template tile<MR, V>(i + MR < n ? i : n - MR, column, best);
     }
-    if (n - i > STEP) tiles.template tile<2 * STEP, V>(n - 2 * STEP, column, best);
-    else if (n > i) tiles.template tile<STEP, V>(n - STEP, column, best);
+    if (n - i > STEP) {
+        tiles.template tile<2 * STEP, V>(n - 2 * STEP, column, best);
+    } else if (n > i) {
+        tiles.template tile<STEP, V>(n - STEP, column, best);
+    }
 #pragma GCC unroll 16
     for (int v = 0; v < V; ++v) F::store(maxima + column + v * W, best[v]);
 }
@@ -93,9 +104,11 @@ template <int S, int... L>
     return v[0];
 }
 
-// Maxima of Q vectors of a query over n >= LEAST rows, both padded with zeros to `length`: lane r Q + j for vector j.
-template <int Q> void match_few(const float* rows, std::size_t stride, int n, const float* query, int length,
-                                float* maxima) {
+// Maxima of Q vectors of a query over n >= LEAST rows, both padded with zeros to `length`. Lane
+// r Q + j is for vector j.
+template <int Q>
+void match_few(const float* rows, std::size_t stride, int n, const float* query, int length,
+               float* maxima) {
     constexpr int R = W / Q;
     F::Vec best = F::load(maxima);
     for (int i = 0; i < n; i += R) {
@@ -116,4 +129,4 @@ template <int Q> void match_few(const float* rows, std::size_t stride, int n, co
 }
 
 }  // namespace
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

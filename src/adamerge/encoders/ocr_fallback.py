@@ -7,7 +7,7 @@ from adamerge.errors import BadInput, missing_extra
 from adamerge.types import Page
 
 
-def as_read_by(encoder: Any, page: Page) -> Page:
+def prepare_page(encoder: Any, page: Page) -> Page:
     """A page as an encoder reads it: with words, if it says that it reads them (`reads_words = True`)."""
     return with_words(page) if getattr(encoder, "reads_words", False) else page
 
