@@ -20,6 +20,7 @@ LAYERS = [
     "files",
     "threads",
     "arrays",
+    "geometry",
     "types",
     "kernels",
     "compress",

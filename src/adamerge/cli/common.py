@@ -39,6 +39,30 @@ own_methods = click.option(
 )
 
 
+def _two_numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    """`4,7` as (4, 7); None where the option is not given."""
+    if text is None:
+        return None
+    before, comma, after = text.partition(",")
+    if not comma or not before.isdecimal() or not after.isdecimal():
+        raise click.BadParameter(f"two numbers of rows, as 4,7; got '{text}'", ctx, param)
+    return int(before), int(after)
+
+
+def vector_options(verb: Any) -> Any:
+    """The options of every verb that reads vectors of other programs."""
+    prompt_rows = click.option(
+        "--prompt-rows",
+        metavar="BEFORE,AFTER",
+        callback=_two_numbers,
+        help="Rows of every page that are prompt, as 4,7: before and after its patches.",
+    )
+    column = click.option(
+        "--column", default="", help="Column or array that holds the vectors.  [default: vectors]"
+    )
+    return column(prompt_rows(verb))
+
+
 def encoder_spec(
     name: str, device: str | None = None, max_visual_tokens: int | None = None, **options: Any
 ) -> EncoderSpec:

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from adamerge.cli.common import (
     own_methods,
     tell_passed_over,
     tell_skipped,
+    vector_options,
 )
 from adamerge.cli.info import facts, summary
 from adamerge.cli.progress import Task, reporting, tracked
@@ -27,15 +28,17 @@ from adamerge.encoders.encode import encode_files
 from adamerge.encoders.spec import examples
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.pages import DPI, count_pages, other_files
+from adamerge.types import MultiVector
 from adamerge.vectors import (
+    ReadOptions,
     Shards,
     Writer,
     fingerprint,
     is_shards,
     open_shards,
     pages_per_shard,
-    read_manifest,
     read_vectors,
+    recorded_encoder,
 )
 from adamerge.vectors.manifest import DTYPES
 
@@ -157,27 +160,38 @@ def encoders(as_json: bool) -> None:
     is_flag=True,
     help="One JSON object per page and one for the total, a line each.",
 )
+@vector_options
 def compress(
-    source: Path, out: Path, names: tuple[str, ...], workers: int | None, dtype: str, as_json: bool
+    source: Path,
+    out: Path,
+    names: tuple[str, ...],
+    workers: int | None,
+    dtype: str,
+    as_json: bool,
+    column: str,
+    prompt_rows: tuple[int, int] | None,
 ) -> None:
     """Compress the pages of IN and print what was kept of each.
 
-    IN is a folder of vectors, a .npz, .npy, .safetensors, .parquet or .arrow file, or a folder of such files; see
-    docs/vectors.md. OUT becomes a folder of vectors; with several methods, a folder per method. A run that was stopped
-    goes on where it was when the same command is given again.
+    IN is a folder of vectors, an index of byaldi, a .npz, .npy, .safetensors, .pt, .parquet or .arrow file, or a folder
+    of such files; see docs/vectors.md. OUT becomes a folder of vectors; with several methods, a folder per method. A
+    run that was stopped goes on where it was when the same command is given again.
 
     \b
     adamerge compress pages.npz -o small
+    adamerge compress .byaldi/reports -o small --method height
+    adamerge compress pages.parquet -o small --column embedding --prompt-rows 4,7 --method height
     adamerge compress vectors/ -o small/ --method adamerge --method sem-cluster:m=4
     """  # noqa: D301 (click reads the backslash)
     methods = [parse_method(name) for name in names]
+    read_options = ReadOptions(column, prompt_rows)
     if out.resolve() == source.resolve() or source.resolve() in out.resolve().parents:
         raise BadInput(f"OUT must not be IN or lie inside it: {out}")
     for method in methods:
         folder = out
         if len(methods) > 1:
             folder = out / str(method).replace(":", "@")
-        _compress(source, folder, method, workers, dtype)
+        _compress(source, read_options, folder, method, workers, dtype)
         _print_report(open_shards(folder), as_json)
 
 
@@ -203,19 +217,34 @@ def _as_options(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={as_text(value)}" for name, value in values.items())
 
 
-def _compress(source: Path, folder: Path, method: Method, workers: int | None, dtype: str) -> None:
+def _compress(
+    source: Path,
+    options: ReadOptions,
+    folder: Path,
+    method: Method,
+    workers: int | None,
+    dtype: str,
+) -> None:
     """Compress what an earlier run has not compressed yet."""
-    first = next(iter(read_vectors(source)), None)  # before anything is written
+    first = next(_pages(source, options), None)  # before anything is written
     if first is None:
         raise BadInput(f"{source} holds no pages")
-    encoder = read_manifest(source).encoder if is_shards(source) else {}
+    read_from = f"{fingerprint(source)} {options}".rstrip()
     with Writer(
-        folder, dtype=dtype, method=str(method), encoder=encoder, source=fingerprint(source)
+        folder,
+        dtype=dtype,
+        method=str(method),
+        encoder=recorded_encoder(source),
+        source=read_from,
     ) as out:
-        pages = read_vectors(source, out.done)
+        pages = _pages(source, options, out.done)
         small_pages = compress_pages(pages, method, workers)
         for small in tracked(small_pages, "compressing", _count(source), out.done):
             out.add(small)
+
+
+def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:
+    return read_vectors(source, start, column=options.column, prompt_rows=options.prompt_rows)
 
 
 def _count(source: Path) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adamerge.arrays import ArrayLike, Floats
+from adamerge.geometry import as_boxes, cells, contains, middles
 from adamerge.types import Compressed, Match, Word
 
 
@@ -13,11 +14,11 @@ def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> t
     similarities = np.asarray(query, np.float32) @ page.stored.T
     rows = similarities.argmax(1).tolist()
     boxes = patch_boxes(page)
-    middles = _middles(words)
+    word_middles = middles(as_boxes([word.box for word in words]))
 
     regions = {}
     for row in set(rows):
-        regions[row] = _region(page, row, boxes, words, middles)
+        regions[row] = _region(page, row, boxes, words, word_middles)
 
     found = []
     for i, row in enumerate(rows):
@@ -30,28 +31,16 @@ def patch_boxes(page: Compressed) -> Floats | None:
     """Left, top, right, bottom of each patch in parts of the page: (n, 4); None where they are not known."""
     if page.boxes is not None or page.grid is None:
         return page.boxes
-    rows, columns = page.grid
-    y, x = np.divmod(np.arange(rows * columns), columns)
-    sides = [x / columns, y / rows, (x + 1) / columns, (y + 1) / rows]
-    return np.stack(sides, 1).astype(np.float32)
+    return cells(*page.grid)
 
 
 def _region(
-    page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], middles: Floats
+    page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], word_middles: Floats
 ) -> tuple[Floats, tuple[str, ...]]:
     """The boxes of the patches in a group, and the words whose middle is in one of them; none for an extra row."""
     if boxes is None or row >= len(page):
         return np.zeros((0, 4), np.float32), ()
     inside = np.unique(boxes[page.groups == row], axis=0)
-    left, top, right, bottom = inside.T[:, :, None]
-    x, y = middles.T
-    is_inside = ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(0)
+    is_inside = contains(inside, word_middles).any(0)
     texts = [words[i].text for i in np.flatnonzero(is_inside).tolist()]
     return inside, tuple(texts)
-
-
-def _middles(words: Sequence[Word]) -> Floats:
-    """The middle of each word: (words, 2)."""
-    boxes = np.array([word.box for word in words], np.float64).reshape(-1, 4)
-    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    return middles.astype(np.float32)

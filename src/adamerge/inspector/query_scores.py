@@ -1,4 +1,4 @@
-"""Queries -> what each of their vectors finds on the page, before and after compression."""
+"""Queries -> the inner products of their vectors with a page, before and after compression."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Query:
     """A query as its encoder gave it.
 
     vectors  (q, d)
-    tokens   (q,)    the text of each vector; none are numbered
+    tokens   (q,)    the text of each vector; vectors without texts are numbered
     """
 
     text: str
@@ -26,11 +26,10 @@ class Query:
     tokens: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check the shapes and name what has no name."""
+        """Check the shapes, and number the tokens if they have no texts."""
         vectors = arrays.floats(self.vectors, f"the vectors of query '{self.text}'", rank=2)
-        tokens = tuple(str(token) for token in self.tokens) or tuple(
-            str(i + 1) for i in range(len(vectors))
-        )
+        numbers = range(1, len(vectors) + 1)
+        tokens = tuple(map(str, self.tokens or numbers))
         if len(tokens) != len(vectors) or not len(vectors):
             raise BadShape(
                 f"query '{self.text}' has {len(vectors)} vectors and {len(tokens)} tokens"
@@ -40,12 +39,12 @@ class Query:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class QueryScores:
     """Inner products of a query's vectors.
 
     patches  (q, n)  with every patch
     extra    (q,)    the highest with a row of extra; empty without extra
-    stored   (q, m)  with what is stored; only where it cannot be told from `patches`
+    stored   (q, m)  with every stored vector; empty where the browser computes it from `patches`
     """
 
     query: Query
@@ -61,16 +60,21 @@ def as_queries(given: Mapping[str, ArrayLike] | Iterable[Query] | None) -> list[
     return list(given or ())
 
 
-def find(query: Query, page: MultiVector, small: Compressed, pooled: bool) -> Found:
-    """What a query finds on a page; `pooled` if the stored vectors are means that a reader can take himself."""
+def score(
+    query: Query, page: MultiVector, small: Compressed, browser_can_pool: bool
+) -> QueryScores:
+    """The inner products of a query with a page.
+
+    The browser can pool if stored vectors are means of their patches: the inner product with a mean is the mean of the
+    inner products.
+    """
     if query.vectors.shape[1] != page.vectors.shape[1]:
         raise BadShape(
             f"query '{query.text}' has shape {query.vectors.shape}, the page {page.vectors.shape}"
         )
-    extra = (
-        NONE
-        if page.extra is None or not len(page.extra)
-        else (query.vectors @ page.extra.T).max(axis=1)
-    )
-    stored = NONE if pooled else query.vectors @ small.vectors.T
-    return Found(query, query.vectors @ page.vectors.T, extra, stored)
+    extra = stored = NONE
+    if page.extra is not None and len(page.extra):
+        extra = (query.vectors @ page.extra.T).max(axis=1)
+    if not browser_can_pool:
+        stored = query.vectors @ small.vectors.T
+    return QueryScores(query, query.vectors @ page.vectors.T, extra, stored)

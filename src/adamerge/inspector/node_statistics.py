@@ -1,4 +1,4 @@
-"""A merge tree -> what is known of each of its nodes: how alike its patches are, how long its vector is."""
+"""A merge tree -> figures of each of its nodes: patches first, then merges in order."""
 
 import numpy as np
 
@@ -6,33 +6,39 @@ from adamerge.arrays import Doubles, Floats, Ints
 from adamerge.types import Tree
 
 
-def alike(tree: Tree, vectors: Floats) -> Doubles:
+def mean_cosines(tree: Tree, vectors: Floats) -> Doubles:
     r"""The mean cosine between the patches of each node.
 
         (|sum_i u_i|^2 - s) / (s (s - 1)) ,   u_i = x_i / |x_i| ,   s patches
 
-    vectors (n, d) -> (2n-1,), 1 for a single patch; patches first, then merges in order
+    vectors (n, d) -> (2n-1,), 1 for a single patch
     """
     unit = vectors / np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    squared, size = np.square(_sums(tree, unit)).sum(axis=1), sizes(tree)
+    squared = np.square(_sums(tree, unit)).sum(axis=1)
+    size = sizes(tree)
     pairs = np.maximum(size * (size - 1), 1)
     return np.where(size == 1, 1.0, (squared - size) / pairs)
 
 
-def lengths(tree: Tree, vectors: Floats, weights: Floats | None) -> Doubles:
-    """The length of each node's pooled vector, by weight where it has any: (n, d) -> (2n-1,)."""
+def pooled_lengths(tree: Tree, vectors: Floats, weights: Floats | None) -> Doubles:
+    """The length of each node's pooled vector before it is scaled to 1: (n, d) -> (2n-1,).
+
+    A node without weight, or without weights, is pooled by the plain mean.
+    """
     rows = vectors.astype(np.float64)
     pooled = _sums(tree, rows) / sizes(tree)[:, None]
     if weights is not None:
         weight = weights.astype(np.float64)[:, None]
-        total, weighted = _sums(tree, weight), _sums(tree, rows * weight)
-        pooled = np.where(total > 0, weighted / np.where(total > 0, total, 1), pooled)
+        total = _sums(tree, weight)
+        weighted = _sums(tree, rows * weight) / np.where(total > 0, total, 1)
+        pooled = np.where(total > 0, weighted, pooled)
     return np.asarray(np.linalg.norm(pooled, axis=1))
 
 
 def sizes(tree: Tree) -> Ints:
     """Patches of each node: (2n-1,)."""
-    return _sums(tree, np.ones((len(tree), 1)))[:, 0].astype(np.int32)
+    ones = np.ones((len(tree), 1))
+    return _sums(tree, ones)[:, 0].astype(np.int32)
 
 
 def _sums(tree: Tree, rows: Doubles) -> Doubles:
