@@ -23,12 +23,12 @@ from adamerge.search import Ranking, best, maxsim_of_batches, rank_in_two_stages
 from adamerge.store.about import About
 from adamerge.store.base import AnyEncoder, Store
 from adamerge.store.entry import Entry, Source
-from adamerge.store.facts import Totals, facts_of
 from adamerge.store.filters import quoted
 from adamerge.store.lance.errors import MissingVersion
 from adamerge.store.lance.folder import check_own_folder, remove_unmade
 from adamerge.store.lance.schema import fields_of, metadata_of, schema_of, to_table
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
+from adamerge.store.lance.summary import facts_of_version, sources_of
 from adamerge.store.lance.table import LanceTable
 from adamerge.store.lance.vector_cache import VectorCache
 from adamerge.store.metadata import columns_of
@@ -314,13 +314,13 @@ class LanceStore(Store):
         self.refresh()
         if self.about is None:
             return {}
-        return self._table.read(_sources_of)
+        return self._table.read(sources_of)
 
     def facts(self) -> dict[str, Any]:
         """What the store holds: pages, vectors, bytes, and what made them."""
         self.require_about()
         total_bytes = self._table.bytes()
-        return self._table.read(lambda snapshot: _facts_of(snapshot, total_bytes))
+        return self._table.read(lambda snapshot: facts_of_version(snapshot, total_bytes))
 
     # ----------------------------------------------------------------------------------------------- searching
 
@@ -373,34 +373,3 @@ def _rank_candidates(
         return maxsim_of_batches(query, batches)
 
     return rank_in_two_stages(k, pages, propose, score)
-
-
-def _sources_of(snapshot: Snapshot) -> dict[str, Source]:
-    """The files whose pages a version holds, by name."""
-    columns = ["id", "source", "hash", "root", "pages", "rows", "written"]
-    listed = snapshot.read([*columns, *snapshot.metadata])
-    found: dict[str, Source] = {}
-    for row in listed.to_pylist():
-        name, id = row["source"], row["id"]
-        if name not in found:
-            values = {key: row[key] for key in snapshot.metadata if row[key] is not None}
-            found[name] = Source({}, row["pages"], row["root"], values)
-        source = found[name]
-        source.hashes[id] = row["hash"]
-        source.vector_counts[id] = row["rows"]
-        source.written[id] = row["written"]
-    return found
-
-
-def _facts_of(snapshot: Snapshot, total_bytes: int) -> dict[str, Any]:
-    """What a version holds; `total_bytes` are those of all files."""
-    listed = snapshot.read(["patches", "rows", "extra", "source"])
-    totals = Totals(
-        pages=len(listed),
-        files=len(listed["source"].unique()),
-        patches=int(listed["patches"].to_numpy().sum()),
-        rows=int(listed["rows"].to_numpy().sum()),
-        extra=int(listed["extra"].to_numpy().sum()),
-        total_bytes=total_bytes,
-    )
-    return facts_of(snapshot.about, snapshot.metadata, totals)
