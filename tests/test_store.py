@@ -8,7 +8,7 @@ from stores import ENCODER, D, a_page, a_query, an_entry
 
 import adamerge as am
 from adamerge.encoders import EncoderSpec
-from adamerge.errors import BadInput, BadShape, Mismatch, NotFound, TooNew
+from adamerge.errors import BadInput, BadShape, Mismatch, NotFound, TooNew, UnknownName
 from adamerge.store import about
 from adamerge.store.transfer import copy
 from adamerge.types import Word
@@ -243,15 +243,16 @@ def test_a_store_remembers_what_made_it(opened, store):
         assert len(again.search(a_query())) == 4
 
 
+class Letters:
+    @property
+    def about(self):
+        return {"name": "letters", "revision": "1"}
+
+    def encode_queries(self, texts):
+        return [np.eye(D)[[ord(letter) % D for letter in text]] for text in texts]
+
+
 def test_text_needs_an_encoder_that_the_store_knows_or_is_given(opened):
-    class Letters:
-        @property
-        def about(self):
-            return {"name": "letters", "revision": "1"}
-
-        def encode_queries(self, texts):
-            return [np.eye(D)[[ord(letter) % D for letter in text]] for text in texts]
-
     with opened() as store:
         store.add(a_page(i) for i in range(4))
         with pytest.raises(BadInput, match="does not know which encoder"):
@@ -324,6 +325,22 @@ def test_facts_are_counted_from_what_is_stored(store):
     assert facts["extra"] == 12
     assert facts["bytes of vectors"] == vectors
     assert facts["compression"] == pytest.approx(0.5)
+
+
+def test_an_encoder_may_say_what_it_likes_but_not_how_many_pages_there_are(opened):
+    with opened(encoder=ENCODER | {"pages": 99, "colour": "blue"}) as store:
+        store.add(a_page(1))
+        facts = store.facts()
+    assert (facts["pages"], facts["colour"]) == (1, "blue")
+
+
+def test_an_encoder_that_is_refused_does_not_encode_queries(opened):
+    with opened(encoder=ENCODER) as store:
+        store.add(a_page(1))
+        with pytest.raises(Mismatch, match="its name is test, not letters"):
+            store.set_encoder(Letters())
+        with pytest.raises(UnknownName, match="no encoder 'test'"):
+            store.search("abc")
 
 
 def test_ten_thousand_pages_are_searched_whole(store):
