@@ -18,8 +18,7 @@ from adamerge.compress.names import as_method
 from adamerge.encoders import Encoder, load_encoder
 from adamerge.encoders.encode import batches
 from adamerge.errors import BadInput
-from adamerge.evaluate.encoded import file_name
-from adamerge.evaluate.scores import score, stack
+from adamerge.evaluate.experiment import file_name, score_pages, stack_queries
 from adamerge.types import Compressed, MultiVector, Page, Word
 
 BATCH = 4
@@ -72,10 +71,10 @@ class CompressedModel:
     ) -> Hits:
         """The best pages of every query; of those that are offered in `top_ranked` alone, where there are such."""
         texts = {str(row["id"]): str(row["text"]) for row in queries}
-        vectors = stack(
+        vectors = stack_queries(
             MultiVector(one) for one in self.encoder.encode_queries(list(texts.values()))
         )
-        found = score(vectors, self.pages, self.threads)
+        found = score_pages(vectors, self.pages, self.threads)
         offered = top_ranked or {}
         return {
             id: self._best(row, top_k, offered.get(id))
