@@ -15,6 +15,7 @@ SANITIZE_PIP := $(SANITIZE)/venv/bin/pip install -q --disable-pip-version-check 
 KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.py pool.py maxsim.py)
 # ASan maps terabytes of addresses, so a test that limits them cannot run under it
 LIMITS_MEMORY := tests/test_link.py::test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed
+CPP := $(wildcard src/adamerge/kernels/native/*.?pp) tests/faults.c
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help
@@ -36,6 +37,7 @@ check: $(VENV)/.test  ## lint, format and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
 fuzz: $(VENV)/.test  ## hostile input for every door, for SECONDS=600; findings are kept in build/fuzz (fuzz/README.md)
 	$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(or $(SEED),0)

@@ -53,14 +53,14 @@ class Pages:
         self.halves = self.vectors.astype(np.float16)
         self.bytes, self.scales = kernels.quantise(self.vectors)
 
-    def ours(self, vectors: np.ndarray, threads: int = 1, level: str | None = None) -> np.ndarray:
+    def ours(self, vectors: np.ndarray, threads: int = 1, isa: str | None = None) -> np.ndarray:
         """Scores by our kernel."""
         scales = self.scales if vectors.dtype == np.int8 else None
         begins, ends = self.offsets[:-1], self.offsets[1:]
         offsets = np.array([0, len(self.query)])
-        return _native.maxsim(
-            self.query, offsets, vectors, scales, begins, ends, threads, level=level
-        )[0]
+        return _native.maxsim(self.query, offsets, vectors, scales, begins, ends, threads, isa=isa)[
+            0
+        ]
 
     def numpy(self) -> np.ndarray:
         """Scores of the float16 pages by NumPy."""
@@ -130,20 +130,17 @@ def compare(pages: int, seconds: float) -> None:
         print(budget(f"MaxSim, q=20, d=128, {a} / {b}", kept[20, 128][a, b], at_least))
 
 
-def levels(pages: int, seconds: float) -> None:
+def instruction_sets(pages: int, seconds: float) -> None:
     """Milliseconds of every instruction set at q = 20, d = 128."""
     these = Pages(pages, 20, 128)
-    print("\n| level | fp32, ms | fp16 | int8 |\n|---|---|---|---|")
-    for level in _native.levels():
+    print("\n| instruction set | fp32, ms | fp16 | int8 |\n|---|---|---|---|")
+    for isa in _native.instruction_sets():
         kinds = {"fp32": these.vectors, "fp16": these.halves, "int8": these.bytes}
         ms = fastest(
-            {
-                name: lambda x=x, level=level: these.ours(x, level=level)
-                for name, x in kinds.items()
-            },
+            {name: lambda x=x, isa=isa: these.ours(x, isa=isa) for name, x in kinds.items()},
             seconds,
         )
-        print(f"| {level} | {' | '.join(f'{time:.2f}' for time in ms.values())} |", flush=True)
+        print(f"| {isa} | {' | '.join(f'{time:.2f}' for time in ms.values())} |", flush=True)
 
 
 def main() -> None:
@@ -155,7 +152,7 @@ def main() -> None:
     torch.set_num_threads(1)
     with threadpool_limits(1):
         compare(pages, seconds)
-        levels(pages, seconds)
+        instruction_sets(pages, seconds)
     if MISSED:
         sys.exit("missed: " + "; ".join(MISSED))
 

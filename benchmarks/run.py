@@ -102,9 +102,9 @@ def kernel(seconds: float) -> None:
     times = [best(lambda x=x: _native.ward(x), seconds / 2) for x in pages]
     slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
     print(budget("growth of the linkage from n'=128 to 1500, exponent", slope, at_most=2.3))
-    for level in _native.levels():
+    for isa in _native.instruction_sets():
         print(
-            f"{level}: {best(lambda level=level: _native.ward(x, level=level), seconds):.3f} ms at n'=370, d=128"
+            f"{isa}: {best(lambda isa=isa: _native.ward(x, isa=isa), seconds):.3f} ms at n'=370, d=128"
         )
 
 
@@ -180,9 +180,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     seconds = 0.05 if quick else 1.0
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, kernels {_native.levels()[0]}\n"
-    )
+    processor = platform.processor() or platform.machine()
+    print(f"{processor}, {os.cpu_count()} cores, kernels {_native.instruction_sets()[0]}\n")
     with threadpool_limits(1):
         compare(seconds)
         kernel(seconds)

@@ -1,8 +1,10 @@
-/* Makes one call that changes the file system fail: loaded before the C library by LD_PRELOAD, on Linux.
+/* Makes one call that changes the file system fail: loaded before the C library by LD_PRELOAD, on
+ * Linux.
  *
- * Calls on paths below one folder are counted and listed. The call of a given number fails, or the process is killed
- * before it. What to do and what was counted is in a file that all processes map (FAULTS_STATE), so that a test sets
- * a fault while they run and counts over all of them. faults.py has the same structures.
+ * Calls on paths below one folder are counted and listed. The call of a given number fails, or the
+ * process is killed before it. What to do and what was counted is in a file that all processes map
+ * (FAULTS_STATE), so that a test sets a fault while they run and counts over all of them. faults.py
+ * has the same structures.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -63,7 +65,7 @@ __attribute__((constructor)) static void open_state(void) {
     trap_renames();
 }
 
-/* ------------------------------------------------------------------------------------------------------ which path */
+/* ----------------------------------------------------------------------------------- which path */
 
 static int path_of_file(int file, char *path) {
     char link[64];
@@ -87,7 +89,7 @@ static void absolute(int folder, const char *given, char *path) {
     if (snprintf(path, PATH_BYTES, "%s/%s", base, given) < 0) path[0] = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- what is to happen */
+/* ---------------------------------------------------------------------------- what is to happen */
 
 static int is_watched(const char *path) {
     size_t length = strlen(state->folder);
@@ -117,6 +119,7 @@ static int decide(const char *name, const char *from, const char *path, enum nee
     case DISK_LOST: error = since ? EIO : 0; break;
     case SHORT_WRITE: error = now ? -1 : 0; break;
     case KILL: error = now; break;
+    default: break;
     }
     if (error && state->fault == KILL) state->killed = getpid();
     if (error) atomic_fetch_add(&state->failed, 1);
@@ -127,7 +130,8 @@ static int decide(const char *name, const char *from, const char *path, enum nee
     return error;
 }
 
-static int decide_two(const char *name, int from_folder, const char *from, int folder, const char *to, enum need need) {
+static int decide_two(const char *name, int from_folder, const char *from, int folder,
+                      const char *to, enum need need) {
     if (!state || !from || !to) return 0;
     int before = errno;
     char path[PATH_BYTES], from_path[PATH_BYTES] = "";
@@ -154,60 +158,64 @@ static int decide_file(const char *name, int file, enum need need) {
 /* The call itself, of the C library. */
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* Fail with what was decided; a part makes sense only for a write, and everything else goes ahead. */
-#define FAIL_IF(decided)                                                                                                \
-    do {                                                                                                                \
-        int error_ = (decided);                                                                                         \
-        if (error_ > 0) {                                                                                               \
-            errno = error_;                                                                                             \
-            return -1;                                                                                                  \
-        }                                                                                                               \
+/* Fail with what was decided. A part makes sense only for a write: everything else goes ahead. */
+#define FAIL_IF(decided)                                                                           \
+    do {                                                                                           \
+        int error_ = (decided);                                                                    \
+        if (error_ > 0) {                                                                          \
+            errno = error_;                                                                        \
+            return -1;                                                                             \
+        }                                                                                          \
     } while (0)
 
-/* ------------------------------------------------------------------------------------------------------ files opened */
+/* --------------------------------------------------------------------------------- files opened */
 
-static int changes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
+static int changes(int flags) {
+    return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC));
+}
 
 static enum need need_of(int flags) { return flags & O_CREAT ? SPACE : NO_MORE_SPACE; }
 
-#define MODE(flags)                                                                                                     \
-    mode_t mode = 0;                                                                                                    \
-    if ((flags) & (O_CREAT | __O_TMPFILE)) {                                                                            \
-        va_list more;                                                                                                   \
-        va_start(more, flags);                                                                                          \
-        mode = va_arg(more, mode_t);                                                                                    \
-        va_end(more);                                                                                                   \
+#define MODE(flags)                                                                                \
+    mode_t mode = 0;                                                                               \
+    if ((flags) & (O_CREAT | __O_TMPFILE)) {                                                       \
+        va_list more;                                                                              \
+        va_start(more, flags);                                                                     \
+        mode = va_arg(more, mode_t);                                                               \
+        va_end(more);                                                                              \
     }
 
-#define OPEN(name)                                                                                                      \
-    int name(const char *path, int flags, ...) {                                                                        \
-        MODE(flags)                                                                                                     \
-        if (changes(flags)) FAIL_IF(decide_at("open", AT_FDCWD, path, need_of(flags)));                                 \
-        return REAL(name)(path, flags, mode);                                                                           \
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...) {                                                   \
+        MODE(flags)                                                                                \
+        if (changes(flags)) FAIL_IF(decide_at("open", AT_FDCWD, path, need_of(flags)));            \
+        return REAL(name)(path, flags, mode);                                                      \
     }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                                                                                    \
-    int name(int folder, const char *path, int flags, ...) {                                                            \
-        MODE(flags)                                                                                                     \
-        if (changes(flags)) FAIL_IF(decide_at("open", folder, path, need_of(flags)));                                   \
-        return REAL(name)(folder, path, flags, mode);                                                                   \
+#define OPENAT(name)                                                                               \
+    int name(int folder, const char *path, int flags, ...) {                                       \
+        MODE(flags)                                                                                \
+        if (changes(flags)) FAIL_IF(decide_at("open", folder, path, need_of(flags)));              \
+        return REAL(name)(folder, path, flags, mode);                                              \
     }
 OPENAT(openat)
 OPENAT(openat64)
 
-#define CREAT(name)                                                                                                     \
-    int name(const char *path, mode_t mode) {                                                                           \
-        FAIL_IF(decide_at("open", AT_FDCWD, path, SPACE));                                                              \
-        return REAL(name)(path, mode);                                                                                  \
+#define CREAT(name)                                                                                \
+    int name(const char *path, mode_t mode) {                                                      \
+        FAIL_IF(decide_at("open", AT_FDCWD, path, SPACE));                                         \
+        return REAL(name)(path, mode);                                                             \
     }
 CREAT(creat)
 CREAT(creat64)
 
-/* ----------------------------------------------------------------------------------------------------- bytes written */
+/* -------------------------------------------------------------------------------- bytes written */
 
-static size_t part_of(size_t size, int decided) { return decided < 0 && size > 1 ? size / 2 : size; }
+static size_t part_of(size_t size, int decided) {
+    return decided < 0 && size > 1 ? size / 2 : size;
+}
 
 ssize_t write(int file, const void *bytes, size_t size) {
     int decided = decide_file("write", file, SPACE);
@@ -215,11 +223,11 @@ ssize_t write(int file, const void *bytes, size_t size) {
     return REAL(write)(file, bytes, part_of(size, decided));
 }
 
-#define PWRITE(name, offset_type)                                                                                       \
-    ssize_t name(int file, const void *bytes, size_t size, offset_type offset) {                                        \
-        int decided = decide_file("write", file, SPACE);                                                                \
-        FAIL_IF(decided);                                                                                               \
-        return REAL(name)(file, bytes, part_of(size, decided), offset);                                                 \
+#define PWRITE(name, offset_type)                                                                  \
+    ssize_t name(int file, const void *bytes, size_t size, offset_type offset) {                   \
+        int decided = decide_file("write", file, SPACE);                                           \
+        FAIL_IF(decided);                                                                          \
+        return REAL(name)(file, bytes, part_of(size, decided), offset);                            \
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
@@ -230,41 +238,43 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
     return REAL(writev)(file, parts, (int)part_of((size_t)count, decided));
 }
 
-#define PWRITEV(name, offset_type)                                                                                      \
-    ssize_t name(int file, const struct iovec *parts, int count, offset_type offset) {                                  \
-        int decided = decide_file("write", file, SPACE);                                                                \
-        FAIL_IF(decided);                                                                                               \
-        return REAL(name)(file, parts, (int)part_of((size_t)count, decided), offset);                                   \
+#define PWRITEV(name, offset_type)                                                                 \
+    ssize_t name(int file, const struct iovec *parts, int count, offset_type offset) {             \
+        int decided = decide_file("write", file, SPACE);                                           \
+        FAIL_IF(decided);                                                                          \
+        return REAL(name)(file, parts, (int)part_of((size_t)count, decided), offset);              \
     }
 PWRITEV(pwritev, off_t)
 PWRITEV(pwritev64, off64_t)
 
-ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t size, unsigned int flags) {
+ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t size,
+                        unsigned int flags) {
     int decided = decide_file("write", out, SPACE);
     FAIL_IF(decided);
     return REAL(copy_file_range)(in, from, out, to, part_of(size, decided), flags);
 }
 
-#define SENDFILE(name, offset_type)                                                                                     \
-    ssize_t name(int out, int in, offset_type *offset, size_t size) {                                                   \
-        int decided = decide_file("write", out, SPACE);                                                                 \
-        FAIL_IF(decided);                                                                                               \
-        return REAL(name)(out, in, offset, part_of(size, decided));                                                     \
+#define SENDFILE(name, offset_type)                                                                \
+    ssize_t name(int out, int in, offset_type *offset, size_t size) {                              \
+        int decided = decide_file("write", out, SPACE);                                            \
+        FAIL_IF(decided);                                                                          \
+        return REAL(name)(out, in, offset, part_of(size, decided));                                \
     }
 ssize_t sendfile(int, int, off_t *, size_t);
 ssize_t sendfile64(int, int, off64_t *, size_t);
 SENDFILE(sendfile, off_t)
 SENDFILE(sendfile64, off64_t)
 
-#define TRUNCATE(name, offset_type)                                                                                     \
-    int name(int file, offset_type size) {                                                                              \
-        FAIL_IF(decide_file("truncate", file, SPACE));                                                                  \
-        return REAL(name)(file, size);                                                                                  \
+#define TRUNCATE(name, offset_type)                                                                \
+    int name(int file, offset_type size) {                                                         \
+        FAIL_IF(decide_file("truncate", file, SPACE));                                             \
+        return REAL(name)(file, size);                                                             \
     }
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
-/* Counted and not done: the system keeps what a killed process wrote, and thousands of runs wait for no disk. */
+/* Counted and not done: the system keeps what a killed process wrote, and thousands of runs wait
+ * for no disk. */
 int fsync(int file) {
     FAIL_IF(decide_file("sync", file, NO_MORE_SPACE));
     return 0;
@@ -275,15 +285,16 @@ int fdatasync(int file) {
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------- names given and taken away */
+/* ------------------------------------------------------------------- names given and taken away */
 
-/* Some of Lance renames by a system call of its own and not through the C library. So the kernel is asked to send a
- * signal in place of every rename (seccomp), and the handler of the signal counts it and does it. A rename with OURS as
- * its sixth argument, which no rename has, is let through. */
+/* Some of Lance renames by a system call of its own and not through the C library. So the kernel is
+ * asked to send a signal in place of every rename (seccomp), and the handler of the signal counts
+ * it and does it. A rename with OURS as its sixth argument, which no rename has, is let through. */
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define ARGUMENT(context, i) ((context)->uc_mcontext.gregs[(const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8}[i]])
+#define ARGUMENT(context, i)                                                                       \
+    ((context)->uc_mcontext.gregs[(const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8}[i]])
 #define RESULT(context) ((context)->uc_mcontext.gregs[REG_RAX])
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
@@ -314,7 +325,8 @@ static void on_rename(int signal_number, siginfo_t *info, void *given) {
     const char *to = (const char *)argument[has_folders ? 3 : 1];
     long result = -decide_two("rename", from_folder, from, to_folder, to, NO_MORE_SPACE);
     if (result >= 0) {
-        result = syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4], (long)OURS);
+        result = syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+                         (long)OURS);
         if (result < 0) result = -errno;
     }
     RESULT(context) = result;

@@ -13,8 +13,8 @@ from trees import partitions, unit
 
 from adamerge.kernels import _native, reference
 
-LEVELS = _native.levels()
-every_level = pytest.mark.parametrize("level", LEVELS)
+INSTRUCTION_SETS = _native.instruction_sets()
+every_isa = pytest.mark.parametrize("isa", INSTRUCTION_SETS)
 
 
 def explicit_cosines(vectors, merges):
@@ -46,11 +46,11 @@ def replay(vectors, merges, heights):
         members[n + t] = members.pop(int(a)) + members.pop(int(b))
 
 
-@every_level
+@every_isa
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 15, 16, 17, 31, 63, 64, 65, 100, 129, 370])
-def test_ward_makes_the_groups_of_scipy_at_every_level(level, n):
+def test_ward_makes_the_groups_of_scipy_at_every_isa(isa, n):
     vectors = random_page(n, 24, seed=1).vectors
-    merges, heights, cosines = _native.ward(vectors, level=level)
+    merges, heights, cosines = _native.ward(vectors, isa=isa)
     want = linkage(unit(vectors), "ward")
     assert partitions(merges) == partitions(want[:, :2])
     np.testing.assert_allclose(heights, want[:, 2], rtol=1e-9)
@@ -79,22 +79,22 @@ def test_ward_of_5000_patches_agrees_with_fastcluster():
     np.testing.assert_allclose(heights, want[:, 2], rtol=1e-9)
 
 
-@every_level
-def test_near_duplicates_beyond_float32_are_told_apart(level):
+@every_isa
+def test_near_duplicates_beyond_float32_are_told_apart(isa):
     """Cosines of 1 - 1e-9: a float32 inner product sees nothing but ones, the referee sees the tree."""
     rng = np.random.default_rng(4)
     centres = rng.normal(size=(6, 64))
     vectors = (np.repeat(centres, 20, axis=0) + 3e-4 * rng.normal(size=(120, 64))).astype(
         np.float32
     )
-    merges, heights, _ = _native.ward(vectors, level=level)
+    merges, heights, _ = _native.ward(vectors, isa=isa)
     want = linkage(unit(vectors), "ward")
     assert heights[0] < 5e-4
     assert partitions(merges) == partitions(want[:, :2])
     np.testing.assert_allclose(heights, want[:, 2], rtol=1e-7)
 
 
-@every_level
+@every_isa
 @pytest.mark.parametrize(
     "vectors",
     [
@@ -129,9 +129,9 @@ def test_near_duplicates_beyond_float32_are_told_apart(level):
         "circle",
     ],
 )
-def test_with_ties_every_pair_joined_was_a_closest_one(level, vectors):
+def test_with_ties_every_pair_joined_was_a_closest_one(isa, vectors):
     vectors = vectors.astype(np.float32)
-    merges, heights, cosines = _native.ward(vectors, level=level)
+    merges, heights, cosines = _native.ward(vectors, isa=isa)
     assert merges.shape == (len(vectors) - 1, 2)
     replay(vectors, merges, heights)
     np.testing.assert_allclose(cosines, explicit_cosines(vectors, merges), atol=1e-7)
@@ -163,14 +163,14 @@ def awkward(kind, n, d, rng):
     st.integers(1, 45),
     st.integers(1, 6),
     st.integers(0, 10**6),
-    st.sampled_from(LEVELS),
+    st.sampled_from(INSTRUCTION_SETS),
 )
-def test_where_rounding_decides_every_pair_joined_was_still_a_closest_one(kind, n, d, seed, level):
+def test_where_rounding_decides_every_pair_joined_was_still_a_closest_one(kind, n, d, seed, isa):
     vectors = awkward(kind, n, d, np.random.default_rng(seed))
-    merges, heights, cosines = _native.ward(vectors, level=level)
+    merges, heights, cosines = _native.ward(vectors, isa=isa)
     replay(vectors, merges, heights)
     assert (np.abs(cosines) <= 1).all()
-    condensed, _, _ = _native.ward(vectors, condensed=True, level=level)
+    condensed, _, _ = _native.ward(vectors, condensed=True, isa=isa)
     assert sorted(condensed.ravel().tolist()) == list(range(2 * len(vectors) - 2))
 
 
@@ -189,11 +189,11 @@ def test_cosines_of_wards_tree_are_not_monotone():
     st.integers(1, 6),
     st.integers(0, 10**6),
     st.booleans(),
-    st.sampled_from(LEVELS),
+    st.sampled_from(INSTRUCTION_SETS),
 )
-def test_ward_agrees_with_its_twin(n, d, seed, unit_length, level):
+def test_ward_agrees_with_its_twin(n, d, seed, unit_length, isa):
     vectors = np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
-    merges, heights, cosines = _native.ward(vectors, unit=unit_length, level=level)
+    merges, heights, cosines = _native.ward(vectors, unit=unit_length, isa=isa)
     want_merges, want_heights, want_cosines = reference.ward(vectors, unit=unit_length)
     np.testing.assert_allclose(heights, want_heights, atol=1e-7)
     if d > 1:
@@ -201,11 +201,11 @@ def test_ward_agrees_with_its_twin(n, d, seed, unit_length, level):
         np.testing.assert_allclose(cosines, want_cosines, atol=1e-7)
 
 
-@every_level
+@every_isa
 @pytest.mark.parametrize("n", [2, 3, 40, 370])
-def test_condensed_ward_agrees_with_scipy_on_condensed_cosine_distances(level, n):
+def test_condensed_ward_agrees_with_scipy_on_condensed_cosine_distances(isa, n):
     vectors = random_page(n, 32, seed=5).vectors
-    merges, heights, cosines = _native.ward(vectors, condensed=True, level=level)
+    merges, heights, cosines = _native.ward(vectors, condensed=True, isa=isa)
     x = unit(vectors)
     want = linkage((1 - x @ x.T)[np.triu_indices(n, 1)], "ward")
     np.testing.assert_allclose(heights, want[:, 2], rtol=1e-4, atol=1e-6)
@@ -213,12 +213,12 @@ def test_condensed_ward_agrees_with_scipy_on_condensed_cosine_distances(level, n
     np.testing.assert_allclose(cosines, explicit_cosines(vectors, merges), atol=1e-6)
 
 
-@every_level
+@every_isa
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (12, 16), (13, 17), (33, 5), (100, 128)])
-def test_gram_agrees_with_its_twin(level, n, d):
+def test_gram_agrees_with_its_twin(isa, n, d):
     vectors = np.random.default_rng(n).normal(size=(n, d)).astype(np.float32)
     np.testing.assert_allclose(
-        _native.gram(vectors, level=level), reference.gram(vectors), rtol=1e-4, atol=1e-5
+        _native.gram(vectors, isa=isa), reference.gram(vectors), rtol=1e-4, atol=1e-5
     )
 
 
@@ -231,38 +231,38 @@ def test_groups_agree_with_their_twin_at_every_cut(n):
         assert len(set(groups.tolist())) == n - made
 
 
-@every_level
+@every_isa
 @pytest.mark.parametrize("unit_length", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_pool_agrees_with_its_twin(level, unit_length, weighted):
+def test_pool_agrees_with_its_twin(isa, unit_length, weighted):
     rng = np.random.default_rng(6)
     vectors = rng.normal(size=(50, 11)).astype(np.float32)
     groups = np.r_[np.arange(7), rng.integers(-1, 7, size=43)].astype(np.int32)
     weights = rng.gamma(0.5, size=50).astype(np.float32) if weighted else None
     if weights is not None:
         weights[groups == 3] = 0
-    ours = _native.pool(vectors, groups, weights, 7, unit_length, level=level)
+    ours = _native.pool(vectors, groups, weights, 7, unit_length, isa=isa)
     np.testing.assert_allclose(
         ours, reference.pool(vectors, groups, weights, 7, unit_length), rtol=1e-6, atol=1e-7
     )
 
 
-def test_every_level_gives_the_same_tree():
+def test_every_instruction_set_gives_the_same_tree():
     vectors = random_page(500, 128, seed=8).vectors
-    trees = [_native.ward(vectors, level=level) for level in LEVELS]
+    trees = [_native.ward(vectors, isa=isa) for isa in INSTRUCTION_SETS]
     for merges, heights, cosines in trees[1:]:
         np.testing.assert_array_equal(merges, trees[0][0])
         np.testing.assert_allclose(heights, trees[0][1], rtol=1e-12)
         np.testing.assert_allclose(cosines, trees[0][2], rtol=1e-12, atol=1e-14)
 
 
-@every_level
-def test_groups_that_lie_did_you_meangether_are_told_apart(level):
+@every_isa
+def test_groups_that_lie_close_together_are_told_apart(isa):
     """The error of a float32 distance grows with the groups it is between; so must the referee's attention."""
     rng = np.random.default_rng(2)
     vectors = np.repeat(1 + 3e-4 * rng.normal(size=(3, 2)), 3, axis=0).astype(np.float32)
     np.testing.assert_allclose(
-        _native.ward(vectors, level=level)[1][-2:], [1.47e-5, 4.04e-4], rtol=0.01
+        _native.ward(vectors, isa=isa)[1][-2:], [1.47e-5, 4.04e-4], rtol=0.01
     )
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -270,7 +270,7 @@ def test_groups_that_lie_did_you_meangether_are_told_apart(level):
         vectors = (np.repeat(crowds, 30, axis=0) + 1e-4 * rng.normal(size=(360, 128))).astype(
             np.float32
         )
-        merges, heights, _ = _native.ward(vectors, level=level)
+        merges, heights, _ = _native.ward(vectors, isa=isa)
         want = linkage(unit(vectors), "ward")
         np.testing.assert_allclose(heights, want[:, 2], rtol=1e-7)
         assert partitions(merges) == partitions(want[:, :2])
@@ -278,7 +278,7 @@ def test_groups_that_lie_did_you_meangether_are_told_apart(level):
 
 def test_an_instruction_set_this_machine_lacks_is_refused():
     with pytest.raises(ValueError, match="no instruction set 'mmx'"):
-        _native.ward(np.ones((2, 2), np.float32), level="mmx")
+        _native.ward(np.ones((2, 2), np.float32), isa="mmx")
 
 
 def test_a_kernel_does_not_reach_beyond_its_arrays():
@@ -291,12 +291,12 @@ def test_a_kernel_does_not_reach_beyond_its_arrays():
             _native.groups(np.array([[0, 1], [2, node]], np.int32), 2)
 
 
-@every_level
+@every_isa
 @pytest.mark.parametrize("size", [1e-36, 1e-30, 1e-19, 1e14, 1e19, 1e30, 3e38])
-def test_ward_is_right_for_vectors_of_any_size(level, size):
+def test_ward_is_right_for_vectors_of_any_size(isa, size):
     small = np.random.default_rng(7).uniform(-1, 1, size=(90, 5)).astype(np.float32)
     vectors = (small.astype(np.float64) * size).astype(np.float32)
-    merges, heights, cosines = _native.ward(vectors, unit=False, level=level)
+    merges, heights, cosines = _native.ward(vectors, unit=False, isa=isa)
     want = linkage(vectors.astype(np.float64), "ward")
     np.testing.assert_allclose(heights, want[:, 2], rtol=1e-9)
     assert (np.abs(cosines) <= 1).all()
@@ -308,13 +308,13 @@ def test_ward_is_right_for_vectors_of_any_size(level, size):
     st.integers(2, 40),
     st.integers(1, 6),
     st.integers(0, 10**6),
-    st.sampled_from(LEVELS),
+    st.sampled_from(INSTRUCTION_SETS),
 )
-def test_ward_is_right_where_a_page_has_vectors_of_every_size(n, d, seed, level):
+def test_ward_is_right_where_a_page_has_vectors_of_every_size(n, d, seed, isa):
     rng = np.random.default_rng(seed)
     sizes = 10.0 ** rng.uniform(-36, 38, size=(n, 1))  # below, numbers are so coarse that they tie
     vectors = (rng.uniform(-1, 1, size=(n, d)) * sizes).astype(np.float32)
-    merges, heights, cosines = _native.ward(vectors, unit=False, level=level)
+    merges, heights, cosines = _native.ward(vectors, unit=False, isa=isa)
     assert sorted(merges.ravel().tolist()) == list(range(2 * n - 2))
     assert (np.diff(heights) >= 0).all()
     np.testing.assert_allclose(heights, reference.ward(vectors, unit=False)[1], rtol=1e-6)
@@ -322,7 +322,7 @@ def test_ward_is_right_where_a_page_has_vectors_of_every_size(n, d, seed, level)
 
 
 @pytest.mark.parametrize(
-    "ward", [*[partial(_native.ward, level=x) for x in LEVELS], reference.ward]
+    "ward", [*[partial(_native.ward, isa=x) for x in INSTRUCTION_SETS], reference.ward]
 )
 def test_ward_refuses_what_has_no_distance(ward):
     for wrong in (np.nan, np.inf, -np.inf):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from adamerge import kernels
 from adamerge.kernels import _native, reference
 
-LEVELS = _native.levels()
+INSTRUCTION_SETS = _native.instruction_sets()
 KINDS = ["float32", "float16", "int8"]
-every_level = pytest.mark.parametrize("level", LEVELS)
+every_isa = pytest.mark.parametrize("isa", INSTRUCTION_SETS)
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -34,11 +34,11 @@ def ranges(sizes):
     return offsets[:-1].copy(), offsets[1:].copy()
 
 
-def one(query, vectors, scales=None, sizes=None, threads=1, level=None):
+def one(query, vectors, scales=None, sizes=None, threads=1, isa=None):
     """Scores of one query over pages of these sizes."""
     begins, ends = ranges(sizes or [len(vectors)])
     return _native.maxsim(
-        query, np.array([0, len(query)]), vectors, scales, begins, ends, threads, level=level
+        query, np.array([0, len(query)]), vectors, scales, begins, ends, threads, isa=isa
     )[0]
 
 
@@ -50,11 +50,11 @@ def plain(query, vectors, sizes):
     ]
 
 
-@every_level
+@every_isa
 @every_kind
 @pytest.mark.parametrize("d", [1, 3, 16, 31, 96, 128, 130, 384, 1024])
 @pytest.mark.parametrize("q", [1, 2, 3, 4, 5, 16, 17, 20, 33, 200])
-def test_a_score_is_the_sum_of_the_largest_inner_products(level, kind, d, q):
+def test_a_score_is_the_sum_of_the_largest_inner_products(isa, kind, d, q):
     sizes = [1, 2, 5, 11, 12, 13, 15, 16, 17, 40, 100]
     vectors, scales = stored(made_up(sum(sizes), d, seed=1), kind)
     query = made_up(q, d, seed=2)
@@ -65,7 +65,7 @@ def test_a_score_is_the_sum_of_the_largest_inner_products(level, kind, d, q):
         want = plain(
             values * of_query.astype(float)[:, None], vectors * scales.astype(float)[:, None], sizes
         )
-    got = one(query, vectors, scales, sizes, level=level)
+    got = one(query, vectors, scales, sizes, isa=isa)
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
@@ -76,25 +76,25 @@ def test_a_score_can_be_checked_by_hand():
     np.testing.assert_array_equal(one(query, vectors, sizes=[2, 1]), [2 + 1, 6 + 0])
 
 
-@every_level
+@every_isa
 @every_kind
 @pytest.mark.parametrize("n", [1, 3, 12, 50])
-def test_where_all_similarities_are_negative_the_least_negative_wins(level, kind, n):
+def test_where_all_similarities_are_negative_the_least_negative_wins(isa, kind, n):
     vectors = np.abs(made_up(n, 24)) + 0.1
     values, scales = stored(vectors, kind)
     query = -np.abs(made_up(21, 24, seed=3))
-    got = one(query, values, scales, level=level)
+    got = one(query, values, scales, isa=isa)
     assert got[0] < 0
     np.testing.assert_allclose(got, plain(query, vectors, [n]), rtol=0.02)
 
 
-@every_level
+@every_isa
 @every_kind
-def test_an_empty_page_scores_minus_infinity_and_an_empty_query_zero(level, kind):
+def test_an_empty_page_scores_minus_infinity_and_an_empty_query_zero(isa, kind):
     vectors, scales = stored(made_up(5, 8), kind)
     begins, ends = np.array([0, 3, 5]), np.array([3, 3, 5])
     got = _native.maxsim(
-        made_up(4, 8), np.array([0, 0, 4]), vectors, scales, begins, ends, 1, level=level
+        made_up(4, 8), np.array([0, 0, 4]), vectors, scales, begins, ends, 1, isa=isa
     )
     assert got[0].tolist() == [0, 0, 0]
     assert np.isfinite(got[1, 0])
@@ -109,23 +109,23 @@ def test_no_pages_no_queries_no_rows():
     assert one(query, np.zeros((0, 8), np.float32)).tolist() == [-np.inf]
 
 
-@every_level
+@every_isa
 @every_kind
-def test_pages_may_be_any_rows_in_any_order_and_overlap(level, kind):
+def test_pages_may_be_any_rows_in_any_order_and_overlap(isa, kind):
     values = made_up(300, 40)
     vectors, scales = stored(values, kind)
     rng = np.random.default_rng(5)
     begins = rng.integers(0, 300, size=60)
     ends = begins + rng.integers(0, 301 - begins)
     query, offsets = made_up(23, 40, seed=6), np.array([0, 20, 23])
-    got = _native.maxsim(query, offsets, vectors, scales, begins, ends, 2, level=level)
+    got = _native.maxsim(query, offsets, vectors, scales, begins, ends, 2, isa=isa)
     want = reference.maxsim(query, offsets, vectors, scales, begins, ends, 1)
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
 
-@every_level
+@every_isa
 @every_kind
-def test_a_score_depends_on_its_query_and_its_page_alone(level, kind):
+def test_a_score_depends_on_its_query_and_its_page_alone(isa, kind):
     """To the bit: not on threads, not on what else is asked, not on where a page lies."""
     sizes = np.random.default_rng(7).integers(0, 90, size=150)
     vectors, scales = stored(made_up(sizes.sum(), 100), kind)
@@ -133,20 +133,20 @@ def test_a_score_depends_on_its_query_and_its_page_alone(level, kind):
     lengths = [20, 1, 0, 7, 16, 33, 3]
     offsets = np.r_[0, np.cumsum(lengths)]
     query = made_up(offsets[-1], 100, seed=8)
-    together = _native.maxsim(query, offsets, vectors, scales, begins, ends, 1, level=level)
+    together = _native.maxsim(query, offsets, vectors, scales, begins, ends, 1, isa=isa)
     for threads in (2, 3, 500):
-        again = _native.maxsim(query, offsets, vectors, scales, begins, ends, threads, level=level)
+        again = _native.maxsim(query, offsets, vectors, scales, begins, ends, threads, isa=isa)
         np.testing.assert_array_equal(again, together)
     for i, (a, b) in enumerate(pairwise(offsets)):
         alone = _native.maxsim(
-            query[a:b], np.array([0, b - a]), vectors, scales, begins, ends, 1, level=level
+            query[a:b], np.array([0, b - a]), vectors, scales, begins, ends, 1, isa=isa
         )
         np.testing.assert_array_equal(alone[0], together[i])
     for p in (0, 70, 149):
         page = slice(begins[p], ends[p])
         moved, of_page = vectors[page].copy(), None if scales is None else scales[page]
         alone = _native.maxsim(
-            query, offsets, moved, of_page, np.array([0]), np.array([len(moved)]), 1, level=level
+            query, offsets, moved, of_page, np.array([0]), np.array([len(moved)]), 1, isa=isa
         )
         np.testing.assert_array_equal(alone[:, 0], together[:, p])
 
@@ -159,39 +159,37 @@ def test_a_score_depends_on_its_query_and_its_page_alone(level, kind):
     st.integers(0, 10**6),
     st.sampled_from(KINDS),
     st.integers(1, 3),
-    st.sampled_from(LEVELS),
+    st.sampled_from(INSTRUCTION_SETS),
 )
-def test_maxsim_agrees_with_its_twin(sizes, lengths, d, seed, kind, threads, level):
+def test_maxsim_agrees_with_its_twin(sizes, lengths, d, seed, kind, threads, isa):
     vectors, scales = stored(made_up(sum(sizes), d, seed), kind)
     begins, ends = ranges(sizes)
     offsets = np.r_[0, np.cumsum(lengths)].astype(np.int64)
     job = (made_up(offsets[-1], d, seed + 1), offsets, vectors, scales, begins, ends, threads)
     np.testing.assert_allclose(
-        _native.maxsim(*job, level=level), reference.maxsim(*job), rtol=1e-5, atol=1e-5
+        _native.maxsim(*job, isa=isa), reference.maxsim(*job), rtol=1e-5, atol=1e-5
     )
 
 
-@every_level
-def test_every_finite_float16_is_read_as_it_is(level):
+@every_isa
+def test_every_finite_float16_is_read_as_it_is(isa):
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
     halves = halves[np.isfinite(halves)]
     begins = np.arange(len(halves))
     query = np.ones((1, 1), np.float32)
     got = _native.maxsim(
-        query, np.array([0, 1]), halves[:, None], None, begins, begins + 1, 1, level=level
+        query, np.array([0, 1]), halves[:, None], None, begins, begins + 1, 1, isa=isa
     )
     np.testing.assert_array_equal(got[0], halves.astype(np.float32))
 
 
-@every_level
-def test_int8_scores_are_the_same_on_every_level(level):
+@every_isa
+def test_int8_scores_are_the_same_on_every_isa(isa):
     vectors, scales = kernels.quantise(made_up(500, 130))
     vectors[::7] = -128  # no scale of ours gives it, and it is int8 all the same
     query = made_up(20, 130, seed=9)
-    got = one(query, vectors, scales, sizes=[100] * 5, level=level)
-    np.testing.assert_array_equal(
-        got, one(query, vectors, scales, sizes=[100] * 5, level="baseline")
-    )
+    got = one(query, vectors, scales, sizes=[100] * 5, isa=isa)
+    np.testing.assert_array_equal(got, one(query, vectors, scales, sizes=[100] * 5, isa="baseline"))
 
 
 def test_vectors_are_read_where_they_are(tmp_path):

@@ -16,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 import adamerge as am
 from adamerge.encoders import load_encoder, minilm
 from adamerge.encoders.encode import encode_batch
-from adamerge.encoders.words import with_words
+from adamerge.encoders.ocr_fallback import with_words
 from adamerge.errors import BadFile, BadInput, MissingExtra
 from adamerge.pages import read_pages
 from adamerge.types import Page, Word

@@ -8,9 +8,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 import adamerge as am
 from adamerge.encoders.ocr import word_spans
-from adamerge.encoders.words import as_read_by, with_words
+from adamerge.encoders.ocr_fallback import prepare_page, with_words
 from adamerge.errors import BadInput
-from adamerge.inspector.stored import encode_again
+from adamerge.inspector.stored_page import encode_again
 
 TEXT = ["Will illness fill it?", "MAXIMUM wind WWW", "An iframe, mmm"]
 
@@ -81,7 +81,7 @@ def test_words_of_a_scan_are_stored_and_a_hit_shows_them(scanned, tmp_path):
 
 def test_encoders_of_pictures_do_not_wait_for_ocr(scanned):
     (page,) = am.read_pages([scanned])
-    assert as_read_by(Light(), page) is page
+    assert prepare_page(Light(), page) is page
 
 
 def test_a_page_without_words_and_without_a_picture_is_refused():

@@ -9,7 +9,7 @@ import click
 
 from adamerge.cli.common import as_lines, existing, in_store
 from adamerge.cli.info import bytes_in_words
-from adamerge.report import table
+from adamerge.cli.text_table import text_table
 from adamerge.store.listing import StoredFile, StoredPage, find_source, list_files, list_pages
 
 
@@ -49,7 +49,7 @@ def _table_of_files(files: Sequence[StoredFile]) -> str:
         labels = [_label(file, name) for name in names]
         size = bytes_in_words(file.bytes)
         rows.append([file.source, pages, f"{file.vectors:,}", size, when, *labels])
-    return table(["file", "pages", "vectors", "size", "indexed", *names], rows)
+    return text_table(["file", "pages", "vectors", "size", "indexed", *names], rows)
 
 
 def _table_of_pages(pages: Sequence[StoredPage]) -> str:
@@ -57,7 +57,7 @@ def _table_of_pages(pages: Sequence[StoredPage]) -> str:
     for page in pages:
         counts = [f"{count:,}" for count in (page.patches, page.vectors)]
         rows.append([page.id, *counts, bytes_in_words(page.bytes), f"{page.words:,}"])
-    return table(["page", "patches", "vectors", "size", "words"], rows)
+    return text_table(["page", "patches", "vectors", "size", "words"], rows)
 
 
 def _label(file: StoredFile, name: str) -> str:

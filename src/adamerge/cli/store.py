@@ -8,8 +8,8 @@ import click
 
 from adamerge.cli.common import as_lines, existing, in_store
 from adamerge.cli.progress import tracked
+from adamerge.cli.text_table import text_table
 from adamerge.errors import NotFound
-from adamerge.report import table
 from adamerge.store import open_named
 from adamerge.store.entry import DTYPES
 from adamerge.store.listing import find_missing, find_source
@@ -68,7 +68,7 @@ def _hits(found: Found) -> str:
     rows = [
         [hit.source, str(hit.number), f"{hit.score:.3f}", *_values(hit, names)] for hit in found
     ]
-    lines = table(head, rows).splitlines()
+    lines = text_table(head, rows).splitlines()
     return "\n".join(
         f"{line}  {text}"
         for line, text in zip(lines, ["matched", *map(matched, found)], strict=True)

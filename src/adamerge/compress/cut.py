@@ -11,12 +11,12 @@ import numpy as np
 from adamerge import arrays, kernels
 from adamerge.arrays import Doubles, Ints
 from adamerge.errors import BadInput
-from adamerge.types import NAN, Cut, Tree
+from adamerge.types import Cut, Tree
 
-Sequence = Literal["running-min", "height", "raw"]
+CosineSequence = Literal["running-min", "height", "raw"]
 
 
-def cosines(tree: Tree | Doubles, sequence: Sequence = "running-min") -> Doubles:
+def cosines(tree: Tree | Doubles, sequence: CosineSequence = "running-min") -> Doubles:
     r"""The merge-cosine sequence of a tree: (n-1,). What is a sequence already comes back as it is.
 
     "running-min"   min_{s <= t} c_s          centroid cosines made monotone
@@ -25,13 +25,17 @@ def cosines(tree: Tree | Doubles, sequence: Sequence = "running-min") -> Doubles
     """
     if not isinstance(tree, Tree):
         return np.asarray(tree, np.float64)
-    arrays.one_of(sequence, Sequence, "sequence")
+    arrays.one_of(sequence, CosineSequence, "sequence")
     if sequence == "height":
         return 1 - tree.heights**2 / 2
-    return np.minimum.accumulate(tree.cosines) if sequence == "running-min" else tree.cosines
+    if sequence == "raw":
+        return tree.cosines
+    return np.minimum.accumulate(tree.cosines)
 
 
-def cliff(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "running-min") -> Cut:
+def cliff(
+    tree: Tree | Doubles, c_min: float = 0.7, sequence: CosineSequence = "running-min"
+) -> Cut:
     r"""Stop before the widest drop that starts at or above the floor.
 
         t* = argmax_t  c_t - c_{t+1} ,   1 <= t <= n-2 ,   c_t >= c_min
@@ -42,10 +46,13 @@ def cliff(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "runnin
     above = c[:-1] >= _floor(c_min)
     if not above.any():
         return Cut()
-    return _after(c, int(np.where(above, c[:-1] - c[1:], -np.inf).argmax()) + 1)
+    drops = np.where(above, c[:-1] - c[1:], -np.inf)
+    return _after(c, int(drops.argmax()) + 1)
 
 
-def floor(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "running-min") -> Cut:
+def floor(
+    tree: Tree | Doubles, c_min: float = 0.7, sequence: CosineSequence = "running-min"
+) -> Cut:
     """Make every merge up to the last with c_t >= c_min, and look for no gap; fewer than three patches: no merge."""
     c = cosines(tree, sequence)
     above = np.flatnonzero(c >= _floor(c_min))
@@ -54,7 +61,7 @@ def floor(tree: Tree | Doubles, c_min: float = 0.7, sequence: Sequence = "runnin
     return _after(c, int(above[-1]) + 1)
 
 
-def budget(tree: Tree | Doubles, m: int, sequence: Sequence = "running-min") -> Cut:
+def budget(tree: Tree | Doubles, m: int, sequence: CosineSequence = "running-min") -> Cut:
     """Merge until m groups are left; a tree of fewer patches stays as it is."""
     if not isinstance(m, int | np.integer) or m < 1:
         raise BadInput(f"a page needs a whole number of groups, at least one, got m={m}")
@@ -75,7 +82,9 @@ def height(tree: Tree, h: float = 1.0) -> Cut:
 
 def groups(tree: Tree, cut: Cut | int) -> Ints:
     """The group of every patch under a cut, or under a number of groups m: (n,), numbered by their first patch."""
-    made = cut.merges if isinstance(cut, Cut) else budget(tree, cut).merges
+    if not isinstance(cut, Cut):
+        cut = budget(tree, cut)
+    made = cut.merges
     if made >= len(tree):
         raise BadInput(
             f"a tree of {len(tree)} patches has {len(tree) - 1} merges, the cut wants {made}"
@@ -88,9 +97,12 @@ def groups(tree: Tree, cut: Cut | int) -> Ints:
 
 def _after(c: Doubles, merges: int) -> Cut:
     """The cut after that many merges."""
-    theta = float(c[merges - 1]) if merges else NAN
-    gap = float(c[merges - 1] - c[merges]) if 0 < merges < len(c) else NAN
-    return Cut(merges, theta, gap)
+    if merges == 0:
+        return Cut()
+    theta = float(c[merges - 1])
+    if merges == len(c):
+        return Cut(merges, theta)
+    return Cut(merges, theta, gap=theta - float(c[merges]))
 
 
 def _floor(c_min: float) -> float:

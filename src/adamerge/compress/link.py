@@ -14,6 +14,7 @@ from adamerge.errors import TooLarge
 from adamerge.types import Tree
 
 Linkage = Literal["euclidean", "condensed", "rows"]
+SMALL = 2**24  # bytes that are taken without asking how much is free
 
 
 def ward(vectors: ArrayLike, linkage: Linkage = "euclidean") -> Tree:
@@ -29,18 +30,26 @@ def ward(vectors: ArrayLike, linkage: Linkage = "euclidean") -> Tree:
     """
     rows = arrays.directions(vectors, "vectors")
     arrays.one_of(linkage, Linkage, "linkage")
-    n, d = rows.shape
-    need = kernels.ward_bytes(n, d if linkage == "euclidean" else n) * (
-        1 if linkage == "euclidean" else 2
-    )
-    if need > 2**24 and need > _free_memory():  # for a page of 16 MB it is not worth asking
+    n = len(rows)
+    need = _bytes_needed(rows, linkage)
+    if need > SMALL and need > _free_memory():
         raise _too_large(n, need)
     try:
         if linkage == "rows":
-            return Tree(*kernels.ward(1 - kernels.gram(_unit(rows)), unit=False))
+            distances = 1 - kernels.gram(_unit(rows))
+            return Tree(*kernels.ward(distances, unit=False))
         return Tree(*kernels.ward(rows, condensed=linkage == "condensed"))
     except MemoryError:  # a limit that nobody told us of
         raise _too_large(n, need) from None
+
+
+def _bytes_needed(rows: Floats, linkage: Linkage) -> int:
+    n, d = rows.shape
+    if linkage == "euclidean":
+        return kernels.ward_bytes(n, d)
+    return 2 * kernels.ward_bytes(
+        n, n
+    )  # "rows" links n numbers a row, "condensed" counts in float64
 
 
 def _unit(rows: Floats) -> Floats:
@@ -63,18 +72,18 @@ def _free_memory() -> int:
 def _machine() -> int:
     try:
         with open("/proc/meminfo") as lines:
-            return next(
-                int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")
-            )
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            for line in lines:
+                if line.startswith("MemAvailable"):
+                    return int(line.split()[1]) * 1024
+    except OSError:  # not Linux
+        pass
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _container() -> int:
     try:
-        limit, used = (
-            Path("/sys/fs/cgroup", f"memory.{name}").read_text() for name in ("max", "current")
-        )
+        limit = Path("/sys/fs/cgroup/memory.max").read_text()
+        used = Path("/sys/fs/cgroup/memory.current").read_text()
         return int(limit) - int(used)
     except (OSError, ValueError):  # none, or "max"
         return sys.maxsize

@@ -23,7 +23,7 @@ class MergeRule:
     """How survivors become groups, wherever the cut is.
 
     linkage     what Ward is run on, as in link.ward
-    pool        whether a group is the plain mean of its patches, or weighted by their importance
+    pool        "mean": a group is the unweighted mean of its patches; "attention": weighted by importance
     importance  what weighs a patch: the encoder's attention, or the inverse density of its vector
     unit        whether groups are scaled to unit length
     """
@@ -36,8 +36,10 @@ class MergeRule:
 
 def rule_of(method: Any) -> MergeRule:
     """The rule of a method: its options of these names; what it has no option for has the default."""
-    names = [option.name for option in fields(MergeRule)]
-    chosen = {name: getattr(method, name) for name in names if hasattr(method, name)}
+    chosen: dict[str, Any] = {}
+    for option in fields(MergeRule):
+        if hasattr(method, option.name):
+            chosen[option.name] = getattr(method, option.name)
     return MergeRule(**chosen)
 
 
@@ -54,8 +56,10 @@ def link_kept(page: MultiVector, keep: Bools, rule: MergeRule) -> Tree:
 
 
 def pooling_weights(page: MultiVector, rule: MergeRule) -> Floats | None:
-    """The weight of every patch in its group (n,); None for plain means, which a page without attention has too."""
-    return page.attention if rule.pool == "attention" else None
+    """The weight of every patch in its group (n,); None for an unweighted mean, as of a page without attention."""
+    if rule.pool == "mean":
+        return None
+    return page.attention
 
 
 def merge_kept(

@@ -21,7 +21,7 @@ import numpy as np
 
 from adamerge.arrays import Bools
 from adamerge.compress import cut, prune
-from adamerge.compress.cut import Sequence
+from adamerge.compress.cut import CosineSequence
 from adamerge.compress.link import Linkage
 from adamerge.compress.merge import (
     Importance,
@@ -157,7 +157,7 @@ class AdaMerge(
     c_min: float = 0.7
     pool: Pool = "attention"
     cut: Literal["cliff", "floor"] = "cliff"
-    sequence: Sequence = "running-min"
+    sequence: CosineSequence = "running-min"
     stats: Stats = "iqr"
     unit: bool = False
     importance: Importance = "attention"
@@ -175,8 +175,10 @@ class AdaMerge(
         page = weigh(page, rule)
         keep = _survivors(page, self.k, self.stats)
         tree = link_kept(page, keep, rule)
-        stop_at = cut.cliff if self.cut == "cliff" else cut.floor
-        stop = stop_at(tree, self.c_min, self.sequence)
+        if self.cut == "cliff":
+            stop = cut.cliff(tree, self.c_min, self.sequence)
+        else:
+            stop = cut.floor(tree, self.c_min, self.sequence)
         return merge_kept(page, keep, tree, stop, rule, str(self))
 
 
@@ -219,7 +221,9 @@ def height_at(pages: Iterable[MultiVector], compression: float, k: float | None 
     compression  1 - stored patches / patches, over all pages; what is pruned at k counts too
     """
     _require(0 <= compression < 1, f"compression is a share, 0 <= c < 1, got {compression}")
-    patches, removed, heights = 0, 0, [np.zeros(0)]
+    patches = 0
+    removed = 0
+    heights = [np.zeros(0)]
     for page in pages:
         keep = _survivors(page, k, "iqr")
         patches += len(page)
@@ -234,7 +238,9 @@ def height_at(pages: Iterable[MultiVector], compression: float, k: float | None 
         merges <= len(rising),
         f"a vector a page stays, so these pages compress by {most:.4f} at most, not by {compression}",
     )
-    needed = float(rising[merges - 1]) if merges > 0 else SMALLEST
+    if merges <= 0:
+        return SMALLEST
+    needed = float(rising[merges - 1])
     return max(SMALLEST, math.ceil(needed / SMALLEST) * SMALLEST)
 
 
@@ -255,7 +261,9 @@ def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
 
 def _count(n: int, m: float, rounding: Rounding) -> int:
     """max(1, n/m), rounded; 21/1.4 is 15, though not in floating point."""
-    return max(1, math.ceil(n / m - 1e-9) if rounding == "ceil" else math.floor(n / m + 1e-9))
+    if rounding == "ceil":
+        return max(1, math.ceil(n / m - 1e-9))
+    return max(1, math.floor(n / m + 1e-9))
 
 
 def _require(true: bool, message: str) -> None:

@@ -16,9 +16,8 @@ from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 from adamerge.errors import BadInput, UnknownName, did_you_mean
 from adamerge.types import Compressed, MultiVector
 
-METHODS: dict[
-    str, tuple[type["Method"], dict[str, Any]]
-] = {}  # name -> class, and the options the name stands for
+# name -> class, and the options that the name stands for
+METHODS: dict[str, tuple[type["Method"], dict[str, Any]]] = {}
 
 GRAMMAR = re.compile(
     r"\s*(?:(?P<control>[^:(),=]+)\()?"  # random(
@@ -43,9 +42,13 @@ class Name:
 
     def __str__(self) -> str:
         """The name, which read_name() takes apart."""
-        written = ",".join(f"{option}={text}" for option, text in self.options.items())
-        method = f"{self.method}:{written}" if written else self.method
-        return f"{self.control}({method})" if self.control else method
+        name = self.method
+        if self.options:
+            written = [f"{option}={text}" for option, text in self.options.items()]
+            name += ":" + ",".join(written)
+        if self.control:
+            name = f"{self.control}({name})"
+        return name
 
     def __hash__(self) -> int:
         """The same for names that are equal, so whatever the order of their options."""
@@ -60,7 +63,9 @@ class Name:
     def number(self, option: str) -> float | None:
         """An option that is a number; None where it is a word, or not written."""
         text = self.options.get(option, "")
-        return float(text) if NUMBER.fullmatch(text) else None
+        if not NUMBER.fullmatch(text):
+            return None
+        return float(text)
 
     def words(self) -> dict[str, str]:
         """The options that are no numbers."""
@@ -74,13 +79,23 @@ def read_name(text: str) -> Name:
     if not found:
         raise BadInput(f"'{text}' is no name: write METHOD:OPTION=VALUE,OPTION=VALUE")
     method = found["method"].strip()
+    control = found["control"] or ""
+    options = _read_options(method, found["options"] or "")
+    return Name(method, options, control.strip())
+
+
+def _read_options(method: str, text: str) -> dict[str, str]:
+    """The options of "k=0,c_min=0.7", in the order written; each may be written once."""
     options: dict[str, str] = {}
-    for pair in filter(None, (found["options"] or "").split(",")):
-        option, equals, value = (piece.strip() for piece in pair.partition("="))
+    for pair in text.split(","):
+        if not pair:
+            continue
+        before, equals, after = pair.partition("=")
+        option = before.strip()
         if not equals or option in options:
             raise BadInput(f"{method}: write option '{option}' once, as {option}=VALUE")
-        options[option] = value
-    return Name(method, options, (found["control"] or "").strip())
+        options[option] = after.strip()
+    return options
 
 
 class Method:
@@ -106,9 +121,11 @@ class Method:
 
     def __post_init__(self) -> None:
         """Give every option a value of its type, from a value or its text, or refuse it."""
-        kinds = get_type_hints(type(self))
-        for name in (option.name for option in options(self)):
-            value = _value(f"{type(self).__name__}: {name}", kinds[name], getattr(self, name))
+        types = get_type_hints(type(self))
+        for option in options(self):
+            name = option.name
+            what = f"{type(self).__name__}: {name}"
+            value = _value(what, types[name], getattr(self, name))
             object.__setattr__(self, name, value)
 
     def __call__(self, page: MultiVector) -> Compressed:
@@ -167,47 +184,97 @@ def as_text(value: Any) -> str:
     """A value as it is written in a name."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+    if isinstance(value, float):
+        short = f"{value:g}"
+        if float(short) == value:
+            return short
+    return str(value)
 
 
 @lru_cache(maxsize=1000)  # every compressed page says by what
 def _name(method: Method) -> str:
     values = {option.name: getattr(method, option.name) for option in options(method)}
-    mine = ((name, given) for name, (cls, given) in METHODS.items() if cls is type(method))
-    name, given = next((name, given) for name, given in mine if given.items() <= values.items())
-    usual = {option.name: option.default for option in options(method)} | given
-    written = {k: as_text(v) for k, v in values.items() if v != usual[k] or k in method.shown}
+    name, given = _name_and_given(method, values)
+
+    written: dict[str, str] = {}
+    for option in options(method):
+        value = values[option.name]
+        usual = given.get(option.name, option.default)
+        if value != usual or option.name in method.shown:
+            written[option.name] = as_text(value)
     return str(Name(name, written))
+
+
+def _name_and_given(method: Method, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The first name of a method's class whose options the method has, and these options."""
+    for name, (cls, given) in METHODS.items():
+        if cls is type(method) and given.items() <= values.items():
+            return name, given
+    raise BadInput(f"{type(method).__name__} has no name for these options: {values}")
 
 
 def _value(what: str, kind: Any, value: Any) -> Any:
     """`value`, or what its text says, in the type of its option."""
-    words = {"none": None, "true": True, "false": False}
-    said = words.get(value.lower(), value) if isinstance(value, str) else value
     allowed = get_args(kind) or (kind,)
-    if get_origin(kind) is Literal or kind is bool:
-        choices = (True, False) if kind is bool else allowed
-        if any(said is choice or (isinstance(said, str) and said == choice) for choice in choices):
-            return said
-        raise BadInput(f"{what} must be {' or '.join(map(as_text, choices))}, got {value!r}")
-    if said is None and type(None) in allowed:
+    read = _read_word(value)
+    if kind is bool:
+        return _choice(what, (True, False), read, value)
+    if get_origin(kind) is Literal:
+        return _choice(what, allowed, read, value)
+    if read is None and type(None) in allowed:
         return None
     if str in allowed:
-        if isinstance(value, str) and value == value.strip() != "" and not set(value) & set(",()"):
+        return _word(what, value)
+    return _number(what, allowed, read, value)
+
+
+def _read_word(value: Any) -> Any:
+    """The value of the words none, true and false, in any case; every other value as it is."""
+    if not isinstance(value, str):
+        return value
+    words = {"none": None, "true": True, "false": False}
+    return words.get(value.lower(), value)
+
+
+def _choice(what: str, choices: tuple[Any, ...], read: Any, value: Any) -> Any:
+    for choice in choices:
+        same_text = isinstance(read, str) and read == choice
+        if read is choice or same_text:  # `is`, since 1 == True
+            return read
+    raise BadInput(f"{what} must be {' or '.join(map(as_text, choices))}, got {value!r}")
+
+
+def _word(what: str, value: Any) -> str:
+    """A text that can stand in a name."""
+    if isinstance(value, str):
+        is_trimmed = value == value.strip() != ""
+        if is_trimmed and not set(value) & set(",()"):
             return value
-        raise BadInput(f"{what} must be a word, without , and brackets, got {value!r}")
-    if float not in allowed and isinstance(number := _number(said, int), int):
-        return number
-    if float in allowed and math.isfinite(number := _number(said, float)):
-        return number + 0.0  # -0.0 and 0.0 are one value and have one name
-    expected = "a number" if float in allowed else "a whole number"
-    raise BadInput(f"{what} must be {expected}{' or none' * (len(allowed) > 1)}, got {value!r}")
+    raise BadInput(f"{what} must be a word, without , and brackets, got {value!r}")
 
 
-def _number(value: Any, kind: type) -> Any:
-    """`value` as an int or float without loss, nan if it is none."""
+def _number(what: str, allowed: tuple[Any, ...], read: Any, value: Any) -> int | float:
+    if float in allowed:
+        expected = "a number"
+        number = _convert(read, float)
+    else:
+        expected = "a whole number"
+        number = _convert(read, int)
+    if number is None or not math.isfinite(number):
+        if type(None) in allowed:
+            expected += " or none"
+        raise BadInput(f"{what} must be {expected}, got {value!r}")
+    return number
+
+
+def _convert(value: Any, kind: type[int] | type[float]) -> int | float | None:
+    """`value` as an int or float without loss; None if it is none."""
+    if isinstance(value, bool):
+        return None
     try:
-        number = math.nan if isinstance(value, bool) else kind(value)
-        return number if isinstance(value, str) or number == value else math.nan
+        number = kind(value)
     except (TypeError, ValueError, OverflowError):
-        return math.nan
+        return None
+    if not isinstance(value, str) and number != value:
+        return None
+    return number + 0  # -0.0 and 0.0 are one value and have one name

@@ -8,7 +8,7 @@ from adamerge.errors import BadInput, BadShape
 
 
 def mean(vectors: ArrayLike, groups: ArrayLike, unit: bool = False) -> Floats:
-    r"""The plain centroid of each group.
+    r"""The unweighted mean of each group.
 
         p_g = 1/|g| sum_{i in g} x_i
 
@@ -28,7 +28,7 @@ def weighted(
 
         p_g = sum_{i in g} alpha_i x_i / sum_{i in g} alpha_i
 
-    attention  (n,)  >= 0; a group without any gives its plain mean
+    attention  (n,)  >= 0; a group without any gives its unweighted mean
     The rest as in mean().
     """
     rows, numbers = _matched(vectors, groups)
@@ -41,7 +41,8 @@ def weighted(
 
 
 def _matched(vectors: ArrayLike, groups: ArrayLike) -> tuple[Floats, Ints]:
-    rows, numbers = arrays.floats(vectors, "vectors", rank=2), arrays.groups(groups)
+    rows = arrays.floats(vectors, "vectors", rank=2)
+    numbers = arrays.groups(groups)
     if len(numbers) != len(rows):
         raise BadShape(
             f"groups must have one number per patch: {len(rows)} patches, shape {numbers.shape}"

@@ -33,7 +33,10 @@ def by_attention(attention: ArrayLike, k: float, stats: Stats = "iqr") -> Bools:
         raise BadInput(f"k must be a finite number, got {k} (k=None skips pruning)")
     if alpha.max() - alpha.min() <= ROUNDING * alpha.max():
         return np.ones(len(alpha), bool)
-    tau = _threshold(_clipped(alpha) if stats == "iqr" else alpha, k)
+    counted = alpha
+    if stats == "iqr":
+        counted = _clipped(alpha)
+    tau = _threshold(counted, k)
     keep: Bools = alpha - tau > ROUNDING * np.maximum(alpha, abs(tau))
     keep[alpha.argmax()] |= not keep.any()
     return keep
@@ -64,20 +67,20 @@ def at_random(n: int, keep: float, seed: int | list[int] = 0) -> Bools:
 
 def _threshold(alpha: Doubles, k: float) -> float:
     mu = alpha.sum() / len(alpha)
-    return float(mu + k * np.sqrt(np.square(alpha - mu).sum() / (len(alpha) - 1)))
+    variance = np.square(alpha - mu).sum() / (len(alpha) - 1)
+    return float(mu + k * np.sqrt(variance))
 
 
 def _clipped(alpha: Doubles) -> Doubles:
-    low, high = _quartiles(alpha)
+    rising = np.sort(alpha)
+    low = _quantile(rising, 0.25)
+    high = _quantile(rising, 0.75)
     return np.minimum(alpha, high + 3 * (high - low))
 
 
-def _quartiles(alpha: Doubles) -> tuple[float, float]:
-    """q25 and q75, interpolated linearly, as np.quantile gives them in a fifth of the time."""
-    ordered = np.sort(alpha)
-    places = 0.25 * (len(alpha) - 1), 0.75 * (len(alpha) - 1)
-    low, high = (
-        ordered[int(p)] + p % 1 * (ordered[min(int(p) + 1, len(alpha) - 1)] - ordered[int(p)])
-        for p in places
-    )
-    return float(low), float(high)
+def _quantile(rising: Doubles, share: float) -> float:
+    """A quantile of sorted values, interpolated linearly: that of np.quantile, which takes five times as long."""
+    place = share * (len(rising) - 1)
+    below = int(place)
+    above = min(below + 1, len(rising) - 1)
+    return float(rising[below] + place % 1 * (rising[above] - rising[below]))

@@ -45,7 +45,8 @@ def compress_pages(
     Any iterable goes, also one without end: at most 8 pages per worker are held. An error names its page, comes
     after the pages before it, and ends the run.
     """
-    workers = workers if workers is not None else cores()
+    if workers is None:
+        workers = cores()
     if not isinstance(workers, int) or workers < 1:
         raise BadInput(f"workers must be a whole number, at least 1, got {workers!r}")
     return _in_order(enumerate(pages), as_method(method), workers)
@@ -104,4 +105,6 @@ def _work(
 def _page(given: Any) -> MultiVector:
     if isinstance(given, MultiVector):
         return given
-    return MultiVector(*given) if isinstance(given, tuple) else MultiVector(given)
+    if isinstance(given, tuple):
+        return MultiVector(*given)
+    return MultiVector(given)

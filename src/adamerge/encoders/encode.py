@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from adamerge.encoders import Encoder
-from adamerge.encoders.words import as_read_by
+from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
 from adamerge.pages import DPI, Report, find_files, read_pages
@@ -41,7 +41,8 @@ def encode_files(
     A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
     never stopped; but for pages that the encoder refused, which are tried again.
     """
-    source = fingerprint(*((name, path) for path, name in find_files(paths)))
+    files = [(name, path) for path, name in find_files(paths)]
+    source = fingerprint(*files)
 
     def pages(done: Container[str]) -> Iterator[Page]:
         return read_pages(paths, dpi, skip_bad, done)
@@ -112,7 +113,7 @@ def _readable(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> l
     pages = []
     for page in batch:
         try:
-            pages.append(as_read_by(encoder, page))
+            pages.append(prepare_page(encoder, page))
         except AdamergeError as error:
             if skip_bad is None:
                 raise
@@ -131,7 +132,10 @@ def _encoded(
     except AdamergeError as error:
         if skip_bad is None:
             raise
-        if len(pages) > 1:
-            return [pair for page in pages for pair in _encoded(encoder, [page], skip_bad)]
-        skip_bad(error)
-        return []
+        if len(pages) == 1:
+            skip_bad(error)
+            return []
+    encoded = []
+    for page in pages:
+        encoded += _encoded(encoder, [page], skip_bad)
+    return encoded

@@ -36,7 +36,7 @@ else:
         ward,
         ward_bytes,
     )
-from adamerge.kernels.bytes import quantise
+from adamerge.kernels.int8 import quantise
 
 __all__ = [
     "gelu",

@@ -15,7 +15,7 @@ from math import erf
 import numpy as np
 
 from adamerge.arrays import Doubles, Floats, Ints, Longs, Stored
-from adamerge.kernels.bytes import quantise
+from adamerge.kernels.int8 import quantise
 
 
 def gram(vectors: Floats) -> Floats:

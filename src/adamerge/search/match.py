@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adamerge.arrays import ArrayLike, Floats
+from adamerge.geometry import as_boxes, cells, contains, middles
 from adamerge.types import Compressed, Match, Word
 
 
@@ -13,8 +14,8 @@ def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> t
     similarities = np.asarray(query, np.float32) @ page.stored.T
     rows = similarities.argmax(1)
     boxes = patch_boxes(page)
-    middles = _middles(words)
-    found = {row: _region(page, row, boxes, words, middles) for row in set(rows.tolist())}
+    word_middles = middles(as_boxes([word.box for word in words]))
+    found = {row: _region(page, row, boxes, words, word_middles) for row in set(rows.tolist())}
     return tuple(
         Match(float(s[row]), row, *found[row])
         for s, row in zip(similarities, rows.tolist(), strict=True)
@@ -25,26 +26,14 @@ def patch_boxes(page: Compressed) -> Floats | None:
     """Left, top, right, bottom of each patch in parts of the page: (n, 4); None where nobody knows."""
     if page.boxes is not None or page.grid is None:
         return page.boxes
-    rows, columns = page.grid
-    y, x = np.divmod(np.arange(rows * columns), columns)
-    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], 1).astype(
-        np.float32
-    )
+    return cells(*page.grid)
 
 
 def _region(
-    page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], middles: Floats
+    page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], word_middles: Floats
 ) -> tuple[Floats, tuple[str, ...]]:
     if boxes is None or row >= len(page):
         return np.zeros((0, 4), np.float32), ()
     inside = np.unique(boxes[page.groups == row], axis=0)
-    left, top, right, bottom = inside.T[:, :, None]
-    x, y = middles.T
-    held = ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(0)
+    held = contains(inside, word_middles).any(0)
     return inside, tuple(words[i].text for i in np.flatnonzero(held).tolist())
-
-
-def _middles(words: Sequence[Word]) -> Floats:
-    """Where the middle of each word lies: (words, 2)."""
-    boxes = np.array([word.box for word in words], np.float64).reshape(-1, 4)
-    return ((boxes[:, :2] + boxes[:, 2:]) / 2).astype(np.float32)

@@ -18,7 +18,7 @@ from adamerge.errors import (
     NotFound,
     StoreUnavailable,
 )
-from adamerge.inspector.stored import file_of
+from adamerge.inspector.stored_page import file_of
 from adamerge.search.match import matches
 from adamerge.server.params import SearchQuery
 from adamerge.server.query_batcher import QueryBatcher

@@ -59,18 +59,25 @@ ALWAYS = {"vectors", "groups", "merges", "theta", "gap"}  # the others are there
 
 def of_pages(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
     """The flat arrays of pages, their vectors in a dtype."""
-    columns = _ragged("vectors", "offsets", [cast(p.vectors, dtype, p.id) for p in pages])
-    return columns | _optional("attention", pages) | _common(pages, dtype)
+    columns = _vectors(pages, dtype)
+    columns |= _optional("attention", pages)
+    columns |= _common(pages, dtype)
+    return columns
 
 
 def of_compressed(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
     """The flat arrays of compressed pages, their vectors in a dtype."""
-    columns = _ragged("vectors", "offsets", [cast(p.vectors, dtype, p.id) for p in pages])
-    columns |= _ragged("groups", "patch_offsets", [p.groups for p in pages])
-    columns["merges"] = np.array([p.cut.merges for p in pages], np.int32)
-    columns["theta"] = np.array([p.cut.theta for p in pages])
-    columns["gap"] = np.array([p.cut.gap for p in pages])
-    return columns | _common(pages, dtype)
+    columns = _vectors(pages, dtype)
+    groups = [page.groups for page in pages]
+    columns |= _ragged("groups", "patch_offsets", groups)
+
+    cuts = [page.cut for page in pages]
+    columns["merges"] = np.array([cut.merges for cut in cuts], np.int32)
+    columns["theta"] = np.array([cut.theta for cut in cuts])
+    columns["gap"] = np.array([cut.gap for cut in cuts])
+
+    columns |= _common(pages, dtype)
+    return columns
 
 
 def to_pages(
@@ -81,12 +88,12 @@ def to_pages(
     for i, id in enumerate(ids[start:], start):
         try:
             yield MultiVector(
-                _part(columns, PAGES, "vectors", i),
-                _part(columns, PAGES, "attention", i),
-                _part(columns, PAGES, "extra", i),
-                _grid(columns, i),
-                _part(columns, PAGES, "boxes", i),
-                id,
+                vectors=_part(columns, PAGES, "vectors", i),
+                attention=_part(columns, PAGES, "attention", i),
+                extra=_part(columns, PAGES, "extra", i),
+                grid=_grid(columns, i),
+                boxes=_part(columns, PAGES, "boxes", i),
+                id=id,
             )
         except BadInput as error:
             raise type(error)(f"{where}, page '{id}': {error}") from None
@@ -118,82 +125,119 @@ def value_per_page(columns: Columns, name: str, pages: int, where: str) -> Array
     return columns[name]
 
 
-def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
-    vectors = arrays.floats(_part(columns, COMPRESSED, "vectors", i), "vectors", rank=2)
-    groups = arrays.groups(_part(columns, COMPRESSED, "groups", i))
-    extra = _part(columns, COMPRESSED, "extra", i)
-    boxes = _part(columns, COMPRESSED, "boxes", i)
-    if not 1 <= len(vectors) <= len(groups) or groups.max() >= len(vectors):
-        raise BadInput(
-            f"{len(groups)} patches cannot be in {len(vectors)} groups of number up to "
-            f"{groups.max(initial=-1)}"
-        )
-    grid = _grid(columns, i)
-    if grid and grid[0] * grid[1] != len(groups):
-        raise BadInput(f"{len(groups)} patches do not fill a grid of {grid[0]} x {grid[1]}")
-    return Compressed(
-        vectors,
-        groups,
-        None if extra is None else arrays.floats(extra, "extra", rank=2),
-        Cut(
-            int(columns["merges"][i]),
-            float(columns["theta"][i]),
-            float(columns["gap"][i]),
-        ),
-        method,
-        grid,
-        None if boxes is None else arrays.floats(boxes, "boxes", rank=2),
-        id,
-    )
-
-
-def _common(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> dict[str, Array]:
-    columns = _optional("boxes", pages)
-    if any(p.extra is not None for p in pages):
-        none = np.zeros((0, pages[0].vectors.shape[1]), np.float32)
-        extra = [cast(none if p.extra is None else p.extra, dtype, p.id) for p in pages]
-        columns |= _ragged("extra", "extra_offsets", extra)
-    if any(p.grid for p in pages):
-        columns["grid"] = np.array([p.grid or (0, 0) for p in pages], np.int32)
-    return columns
-
-
-def _ragged(name: str, offsets: str, parts: Sequence[Array]) -> dict[str, Array]:
-    return {name: np.concatenate(parts), offsets: np.cumsum([0, *map(len, parts)], dtype=np.int64)}
-
-
-def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
-    """An array that all pages have, or none of them."""
-    parts = [getattr(p, name) for p in pages]
-    have = [p.id for p, part in zip(pages, parts, strict=True) if part is not None]
-    if have and len(have) < len(pages):
-        lack = next(p.id for p, part in zip(pages, parts, strict=True) if part is None)
-        raise Mismatch(
-            f"page '{have[0]}' has {name} and page '{lack}' has not: give it to all pages or to none"
-        )
-    return {name: np.concatenate(parts)} if have else {}
-
-
 def cast(vectors: Array, dtype: str, id: str) -> Array:
     """Vectors of a page in another dtype; refused where a number or a direction would be lost."""
     with np.errstate(over="ignore"):
         out = vectors.astype(dtype)
     if not np.isfinite(out).all():
+        largest = np.abs(vectors).max()
+        raise BadInput(f"page '{id}' holds {largest:g}, beyond {dtype}: store it as float32")
+
+    if not len(out):
+        return out
+    lost = np.setdiff1d(zero_rows(out), zero_rows(vectors))
+    if len(lost):
         raise BadInput(
-            f"page '{id}' holds {np.abs(vectors).max():g}, beyond {dtype}: store it as float32"
-        )
-    if len(lost := np.setdiff1d(zero_rows(out), zero_rows(vectors))) and len(out):
-        raise BadInput(
-            f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: store it as float32"
+            f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: "
+            "store it as float32"
         )
     return out
 
 
+def _vectors(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> dict[str, Array]:
+    vectors = [cast(page.vectors, dtype, page.id) for page in pages]
+    return _ragged("vectors", "offsets", vectors)
+
+
+def _common(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> dict[str, Array]:
+    """The arrays that pages have before compression and after it."""
+    columns = _optional("boxes", pages)
+
+    if any(page.extra is not None for page in pages):
+        no_extra = np.zeros((0, pages[0].vectors.shape[1]), np.float32)
+        parts = []
+        for page in pages:
+            extra = page.extra
+            if extra is None:
+                extra = no_extra
+            parts.append(cast(extra, dtype, page.id))
+        columns |= _ragged("extra", "extra_offsets", parts)
+
+    grids = [page.grid or (0, 0) for page in pages]
+    if any(rows for rows, _ in grids):
+        columns["grid"] = np.array(grids, np.int32)
+    return columns
+
+
+def _ragged(name: str, offsets: str, parts: Sequence[Array]) -> dict[str, Array]:
+    lengths = [len(part) for part in parts]
+    begins = np.cumsum([0, *lengths], dtype=np.int64)
+    return {name: np.concatenate(parts), offsets: begins}
+
+
+def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
+    """An array that all pages have, or none of them."""
+    parts, have, lack = [], [], []
+    for page in pages:
+        part = getattr(page, name)
+        if part is None:
+            lack.append(page.id)
+        else:
+            have.append(page.id)
+            parts.append(part)
+
+    if not have:
+        return {}
+    if lack:
+        raise Mismatch(
+            f"page '{have[0]}' has {name} and page '{lack[0]}' has not: "
+            "give it to all pages or to none"
+        )
+    return {name: np.concatenate(parts)}
+
+
+def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
+    vectors = arrays.floats(_part(columns, COMPRESSED, "vectors", i), "vectors", rank=2)
+    groups = arrays.groups(_part(columns, COMPRESSED, "groups", i))
+    if not 1 <= len(vectors) <= len(groups) or groups.max() >= len(vectors):
+        raise BadInput(
+            f"{len(groups)} patches cannot be in {len(vectors)} groups of number up to "
+            f"{groups.max(initial=-1)}"
+        )
+
+    grid = _grid(columns, i)
+    if grid and grid[0] * grid[1] != len(groups):
+        raise BadInput(f"{len(groups)} patches do not fill a grid of {grid[0]} x {grid[1]}")
+
+    cut = Cut(
+        merges=int(columns["merges"][i]),
+        theta=float(columns["theta"][i]),
+        gap=float(columns["gap"][i]),
+    )
+    return Compressed(
+        vectors=vectors,
+        groups=groups,
+        extra=_matrix(columns, "extra", i),
+        cut=cut,
+        method=method,
+        grid=grid,
+        boxes=_matrix(columns, "boxes", i),
+        id=id,
+    )
+
+
+def _matrix(columns: Columns, name: str, i: int) -> Any:
+    part = _part(columns, COMPRESSED, name, i)
+    if part is None:
+        return None
+    return arrays.floats(part, name, rank=2)
+
+
 def _check(columns: Columns, layout: Mapping[str, Column], pages: int, where: str) -> None:
     """Refuse arrays that are not of a layout: each of its rank, width and kind, and of as many rows as its offsets."""
-    offsets = {column.offsets for column in layout.values() if column.offsets}
-    for name in offsets & columns.keys():
-        rows_per_page(columns, name, pages, where)
+    for column in layout.values():
+        if column.offsets and column.offsets in columns:
+            rows_per_page(columns, column.offsets, pages, where)
     for name, column in layout.items():
         if name in columns or name in ALWAYS:
             _check_column(columns, name, column, pages, where)
@@ -208,12 +252,15 @@ def _check_column(columns: Columns, name: str, column: Column, pages: int, where
         raise Damaged(f"{where}: there is no array '{name}'")
     if column.offsets and column.offsets not in columns:
         raise Damaged(f"{where}: '{name}' needs an array '{column.offsets}', and there is none")
+
     is_wide = column.width is None or array.shape[-1:] == (column.width,)
     if array.dtype.kind not in column.kinds or array.ndim != column.rank or not is_wide:
         raise Damaged(f"{where}: '{name}' cannot be {array.dtype} of shape {array.shape}")
-    rows = int(columns[column.offsets][-1]) if column.offsets else pages
+
+    rows, counted_by = pages, "the number of pages is"
+    if column.offsets:
+        rows, counted_by = int(columns[column.offsets][-1]), f"'{column.offsets}' ends at"
     if len(array) != rows:
-        counted_by = f"'{column.offsets}' ends at" if column.offsets else "the number of pages is"
         raise Damaged(f"{where}: '{name}' has {len(array)} rows, {counted_by} {rows}")
 
 
@@ -236,5 +283,9 @@ def _is_offsets(offsets: Array, pages: int) -> bool:
 
 
 def _grid(columns: Columns, i: int) -> tuple[int, int] | None:
-    rows, width = columns["grid"][i].tolist() if "grid" in columns else (0, 0)
-    return (rows, width) if rows else None
+    if "grid" not in columns:
+        return None
+    rows, width = columns["grid"][i].tolist()
+    if not rows:
+        return None
+    return rows, width

@@ -23,9 +23,8 @@ class Manifest:
     dtype: str = "float16"
     method: str = ""  # empty: pages as their encoder gave them
     source: str = ""  # fingerprint of what they were made from, where it is known
-    encoder: dict[str, Any] = field(
-        default_factory=dict
-    )  # name, revision, batch size, attention kernel ...
+    # name, revision, batch size, attention kernel ...
+    encoder: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     pages: int | None = None
     shards: dict[str, int] = field(default_factory=dict)  # name -> pages
@@ -33,9 +32,10 @@ class Manifest:
 
     def __str__(self) -> str:
         """What made the pages, in words."""
-        encoder = self.encoder.get("name", "pages of no named encoder")
-        source = f" of source {self.source}" if self.source else ""
-        return f"{encoder}{source} + {self.method or 'no compression'} in {self.dtype}"
+        pages = self.encoder.get("name", "pages of no named encoder")
+        if self.source:
+            pages += f" of source {self.source}"
+        return f"{pages} + {self.method or 'no compression'} in {self.dtype}"
 
     def made_by(self) -> tuple[object, ...]:
         """What two runs must share to write to one folder."""
@@ -59,15 +59,22 @@ def read_manifest(path: Path) -> Manifest:
         raise Damaged(f"{path / NAME} cannot be read ({error!r})") from None
     if type(found) is not int or found > VERSION:
         raise TooNew(
-            f"{path} has format {found!r}; this adamerge reads up to {VERSION}: pip install -U adamerge"
+            f"{path} has format {found!r}; this adamerge reads up to {VERSION}: "
+            "pip install -U adamerge"
         )
     try:
         manifest = Manifest(**raw)
     except TypeError as error:
         raise Damaged(f"{path / NAME} cannot be understood ({error})") from None
-    if wrong := _wrong_field(manifest):
+    wrong = _wrong_field(manifest)
+    if wrong:
         raise Damaged(f"{path / NAME} cannot be understood ({wrong})")
     return manifest
+
+
+def is_shards(path: str | Path) -> bool:
+    """Whether a path is a folder of vectors that adamerge wrote, or began to write."""
+    return (Path(path) / NAME).exists()
 
 
 def _wrong_field(manifest: Manifest) -> str:
@@ -77,11 +84,13 @@ def _wrong_field(manifest: Manifest) -> str:
     if manifest.dtype not in DTYPES:
         return f"its dtype is {manifest.dtype!r}, and vectors are {' or '.join(DTYPES)}"
     for name in ("method", "source"):
-        if not isinstance(getattr(manifest, name), str):
-            return f"its {name} must be text, got {getattr(manifest, name)!r}"
+        value = getattr(manifest, name)
+        if not isinstance(value, str):
+            return f"its {name} must be text, got {value!r}"
     for name in ("encoder", "versions", "shards"):
-        if not isinstance(getattr(manifest, name), dict):
-            return f"its {name} must be an object, got {getattr(manifest, name)!r}"
+        value = getattr(manifest, name)
+        if not isinstance(value, dict):
+            return f"its {name} must be an object, got {value!r}"
     return _wrong_count(manifest)
 
 
@@ -90,9 +99,10 @@ def _wrong_count(manifest: Manifest) -> str:
         is_count = type(pages) is int and 0 <= pages <= MOST_PAGES
         if not SHARD.fullmatch(name) or not is_count:
             return f"no shard is called {name!r} with {pages!r} pages"
-    counted = sum(manifest.shards.values())
-    if manifest.pages is not None and (
-        type(manifest.pages) is not int or manifest.pages != counted
-    ):
-        return f"it counts {manifest.pages!r} pages, its shards {counted}"
+
+    in_shards = sum(manifest.shards.values())
+    is_unfinished = manifest.pages is None
+    is_right = type(manifest.pages) is int and manifest.pages == in_shards
+    if not is_unfinished and not is_right:
+        return f"it counts {manifest.pages!r} pages, its shards {in_shards}"
     return ""

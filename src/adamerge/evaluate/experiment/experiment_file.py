@@ -16,15 +16,14 @@ name = ["random", "merge-total"]
 of = { name = "adamerge", k = "none" }
 """
 
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from adamerge.compress.method_files import import_methods
 from adamerge.compress.names import Name, as_text
 from adamerge.errors import BadFile, BadInput, UnknownName
 from adamerge.evaluate.experiment.controls import MethodOrControl, parse_method_or_control
@@ -87,7 +86,7 @@ def read_experiment(path: Path) -> Experiment:
 
 def _as_experiment(raw: Mapping[str, Any], path: Path) -> Experiment:
     for file in _names(raw, "modules"):
-        import_file(path.parent / file)
+        import_methods(path.parent / file)
 
     methods: list[str] = []
     for grid in _as_list(raw.get("methods", [])):
@@ -117,25 +116,6 @@ def _folder(path: Path, raw: Mapping[str, Any], key: str) -> Path:
     if not isinstance(name, str) or not name:
         raise BadFile(f"it must name a folder in '{key}', got {name!r}")
     return path.parent / name
-
-
-def import_file(path: Path) -> None:
-    """Run a Python file, once: its methods have names from then on."""
-    name = str(path.resolve())  # a name that no other module has
-    if name in sys.modules:
-        return
-
-    spec = spec_from_file_location(name, path)
-    if not path.is_file() or not spec or not spec.loader:
-        raise BadFile(f"{path} is no file of Python: modules are files beside the experiment")
-
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise BadFile(f"{path} cannot be imported ({error!r}): --debug shows where") from error
 
 
 def expand_grid(grid: Mapping[str, Any] | str) -> Iterator[str]:

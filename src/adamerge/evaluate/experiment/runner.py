@@ -20,8 +20,7 @@ from adamerge.evaluate.experiment.vector_cache import (
     encode_dataset,
     read_cached,
 )
-from adamerge.vectors import open_shards
-from adamerge.vectors.shards import counted
+from adamerge.vectors import open_shards, pages_per_shard
 
 Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
@@ -98,7 +97,7 @@ def load_encoded(
     folders = cache_folders(vectors, spec.name, dataset.name)
     task = f"encoding {dataset.name}"
 
-    done = sum(counted(folders.pages).values())  # by an earlier run that was stopped
+    done = sum(pages_per_shard(folders.pages).values())  # by an earlier run that was stopped
     progress(task, done, len(dataset))
     for _ in encode_dataset(dataset, folders, spec):
         done += 1

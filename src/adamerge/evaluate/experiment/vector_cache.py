@@ -11,8 +11,7 @@ from adamerge.errors import BadFile, Mismatch
 from adamerge.evaluate.data import Dataset
 from adamerge.evaluate.experiment.file_names import file_name
 from adamerge.types import MultiVector
-from adamerge.vectors import Writer, open_shards
-from adamerge.vectors.manifest import NAME, read_manifest
+from adamerge.vectors import Writer, is_shards, open_shards, read_manifest
 
 BATCH = 4  # pages at a time, as in the paper; vectors depend on it by padding
 
@@ -81,7 +80,7 @@ def read_cached(folder: Path, ids: Sequence[str]) -> list[MultiVector]:
 
 def _is_done(folder: Path, source: str, spec: EncoderSpec) -> bool:
     """Whether a folder is finished; one of another source or encoder is refused."""
-    if not (folder / NAME).exists():
+    if not is_shards(folder):
         return False
     manifest = read_manifest(folder)
     if manifest.source != source or manifest.encoder.get("name") != spec.name:

@@ -1,20 +1,26 @@
-// Ward's tree by the nearest-neighbour chain (Benzecri 1982, Murtagh 1983): follow nearest neighbours until two groups
-// are each other's, join them, go on from what is left of the chain. O(n^2) time, one matrix of squared distances.
+// Ward's tree by the nearest-neighbour chain (Benzecri 1982, Murtagh 1983): follow nearest
+// neighbours until two groups are each other's nearest, join them, go on from what is left of the
+// chain. O(n^2) time, one matrix of squared distances.
 //
-//   distances   Lance and Williams: d(ab, j) = ((a+j) d(a,j) + (b+j) d(b,j) - j d(a,b)) / (a+b+j), a row at a time
-//   exactness   float32 distances only propose. Where two neighbours are nearer to each other than their rounding
-//               errors, a referee measures both from float64 centroids; so the tree is that of float64 arithmetic
-//   cache       a new group takes the next free column. Columns are written to the other rows BATCH at a time, one
-//               cache line a row; until then a row fetches them when it is read. Dead columns go at each compaction
+// Distances: Lance and Williams, a row at a time,
+//     d(ab, j) = ((a+j) d(a,j) + (b+j) d(b,j) - j d(a,b)) / (a+b+j)
+//
+// Exactness: float32 distances only propose. Where two neighbours differ by less than the rounding
+// error, a referee measures both from float64 centroids. So the tree is that of float64 arithmetic.
+//
+// Cache: a new group takes the next free column. Columns are written to the other rows BATCH at a
+// time, one cache line a row; until then a row fetches them when it is read. Each compaction drops
+// the dead columns.
 #pragma once
 
-#include "level.hpp"
+#include "linkage.hpp"
 #include "simd.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
-// The members of every group as a sum and a count, in float64. A group is named by one of its patches.
+// The members of every group as a sum and a count, in float64. A group is named by one of its
+// patches.
 struct Centroids {
     double* sums;    // (n, d)
     double* counts;  // (n,)
@@ -22,8 +28,9 @@ struct Centroids {
 
     using V = Simd<double>;
 
-    // Squared Ward distance of two groups: 2ab/(a+b) |A/a - B/b|^2, the same to the bit for (a, b) and (b, a): a fused
-    // x p - y q rounds only one of its products, and a chain of distances that differ by that would never end.
+    // Squared Ward distance of two groups: 2ab/(a+b) |A/a - B/b|^2, the same to the bit for (a, b)
+    // and (b, a): a fused x p - y q rounds only one of its products, and a chain of distances that
+    // differ by that would never end.
     double distance(int a, int b) const {
         if (a > b) return distance(b, a);
         const double *x = sums + (std::size_t)a * d, *y = sums + (std::size_t)b * d;
@@ -39,7 +46,8 @@ struct Centroids {
         return 2 * counts[a] * counts[b] / (counts[a] + counts[b]) * total;
     }
 
-    // Adds group b to group a; returns the squared distance and the cosine they had. A centroid of zero has cosine 0.
+    // Adds group b to group a; returns the squared distance and the cosine they had. A centroid of
+    // zero has cosine 0.
     void join(int a, int b, double& squared, double& cosine) {
         double *x = sums + (std::size_t)a * d, *y = sums + (std::size_t)b * d;
         const double p = 1 / counts[a], q = 1 / counts[b];
@@ -61,10 +69,12 @@ struct Centroids {
             right += y[k] * y[k];
             x[k] += y[k];
         }
-        squared = 2 * counts[a] * counts[b] / (counts[a] + counts[b]) * (V::sum_of(parts[0]) + apart);
+        squared =
+            2 * counts[a] * counts[b] / (counts[a] + counts[b]) * (V::sum_of(parts[0]) + apart);
         const double norms = (V::sum_of(parts[2]) + left) * (V::sum_of(parts[3]) + right);
         cosine = norms > 0 ? (V::sum_of(parts[1]) + product) / __builtin_sqrt(norms) : 0;
-        cosine = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+        if (cosine > 1) cosine = 1;
+        if (cosine < -1) cosine = -1;
         counts[a] += counts[b];
     }
 };
@@ -74,24 +84,26 @@ template <class T> struct Chain {
     static constexpr T FAR = T(1e30);
 
     // One entry per slot; a slot is a group that lives, one that is dead, or one not used yet.
-    T** row;                 // its distances to the other slots; `nowhere` for the dead
-    T* nowhere;
-    T* away;                 // 0 where it lives, FAR where not: added to a row, it hides the dead
-    T* size;
-    std::int32_t* patch;     // a patch that names its group
-    std::int32_t* chain;     // slots, each the nearest neighbour of the one before
-    std::int32_t* kept;      // scratch of compact()
-    int width, limit;        // slots in use; slots at which to compact
-    int flushed;             // columns from here on are only in their own rows
-    int length;              // of the chain
-    T tolerance, scale;      // distances x < y of a group of n are told apart if y - x > tolerance (2 n scale + x):
-                             // d(a, b) holds 2ab/(a+b) <= 2n squared differences of centroids, each with its error
+    T** row;              // its distances to the other slots; `nowhere` for the dead
+    T* nowhere;           // a row that nobody reads
+    T* away;              // 0 where it lives, FAR where not: added to a row, it hides the dead
+    T* size;              // patches of the group
+    std::int32_t* patch;  // a patch that names its group
+    std::int32_t* chain;  // slots, each the nearest neighbour of the one before
+    std::int32_t* kept;   // scratch of compact()
+    int width, limit;     // slots in use; slots at which to compact
+    int flushed;          // columns from here on are only in their own rows
+    int length;           // of the chain
+    // Distances x < y of a group of n are told apart if y - x > tolerance (2 n scale + x): d(a, b)
+    // holds 2ab/(a+b) <= 2n squared differences of centroids, each with its error.
+    T tolerance, scale;
     bool refereed;
     Centroids centroids;
 
     // Completes a row with the columns of groups that are younger than the last flush.
     void fetch(int slot) {
-        for (int z = flushed > slot + 1 ? flushed : slot + 1; z < width; ++z) row[slot][z] = row[z][slot];
+        for (int z = flushed > slot + 1 ? flushed : slot + 1; z < width; ++z)
+            row[slot][z] = row[z][slot];
     }
 
     // The slot nearest to `slot`; among equals `before`, so that the chain ends, then the first.
@@ -101,10 +113,12 @@ template <class T> struct Chain {
         for (auto& v : least) v = V::splat(2 * FAR);
         for (int j = 0; j < width; j += 4 * V::W)
             for (int q = 0; q < 4; ++q)
-                least[q] = V::min(least[q], V::load(distance + j + q * V::W) + V::load(away + j + q * V::W));
+                least[q] = V::min(least[q],
+                                  V::load(distance + j + q * V::W) + V::load(away + j + q * V::W));
         const T best = V::min_of(V::min(V::min(least[0], least[1]), V::min(least[2], least[3])));
         const T within = best + tolerance * (2 * size[slot] * scale + best);
-        return among(slot, before, within < FAR / 2 ? within : FAR / 2);  // FAR are the dead and the slot itself
+        const T most = FAR / 2;  // FAR are the dead and the slot itself
+        return among(slot, before, within < most ? within : most);
     }
 
     // The nearest of all slots at most `within` from `slot`: nearly always there is just one.
@@ -125,7 +139,10 @@ template <class T> struct Chain {
                     if (squared < 0) squared = centroids.distance(patch[slot], patch[found]);
                     if (squared == 0 && z != before) continue;  // nothing is nearer than a twin
                     const double other = centroids.distance(patch[slot], patch[z]);
-                    if (other < squared || (other == squared && z == before)) found = z, squared = other;
+                    if (other < squared || (other == squared && z == before)) {
+                        found = z;
+                        squared = other;
+                    }
                 }
             }
         }
@@ -134,8 +151,11 @@ template <class T> struct Chain {
 
     // Two groups that are each other's nearest, taken off the end of the chain.
     void pair(int& x, int& y) {
-        if (length == 0)
-            for (chain[length++] = 0; away[chain[0]] != 0;) ++chain[0];
+        if (length == 0) {
+            int first = 0;
+            while (away[first] != 0) ++first;
+            chain[length++] = first;
+        }
         for (;;) {
             y = chain[length - 1];
             const int before = length > 1 ? chain[length - 2] : -1;
@@ -147,8 +167,8 @@ template <class T> struct Chain {
         length -= 2;
     }
 
-    // Lengthens the chain. Distances fall along it, so it never meets itself; if rounding makes it, what lies between
-    // is forgotten and the referee decides alone from here on.
+    // Lengthens the chain. Distances fall along it, so it never meets itself; if rounding makes it,
+    // what lies between is forgotten and the referee decides alone from here on.
     void follow(int slot) {
         int at = 0;
         while (at < length && chain[at] != slot) ++at;
@@ -163,10 +183,12 @@ template <class T> struct Chain {
         fetch(y);
         T *a = row[x], *b = row[y];
         const T between = a[y];
-        const auto na = V::splat(size[x]), nb = V::splat(size[y]), nab = na + nb, dab = V::splat(between);
+        const auto na = V::splat(size[x]), nb = V::splat(size[y]), nab = na + nb;
+        const auto dab = V::splat(between);
         for (int j = 0; j < width; j += V::W) {
             const auto nj = V::load(size + j);
-            V::store(a + j, ((na + nj) * V::load(a + j) + (nb + nj) * V::load(b + j) - nj * dab) / (nab + nj));
+            const auto sum = (na + nj) * V::load(a + j) + (nb + nj) * V::load(b + j) - nj * dab;
+            V::store(a + j, sum / (nab + nj));
         }
         const int z = width++;
         row[x] = row[y] = nowhere;
@@ -201,7 +223,8 @@ template <class T> struct Chain {
             patch[i] = patch[kept[i]];
         }
         for (int q = 0, j = 0; q < length; ++q) {  // where is chain[q] now? the chain is not sorted
-            for (j = 0; kept[j] != chain[q]; ++j) {}
+            j = 0;
+            while (kept[j] != chain[q]) ++j;
             chain[q] = j;
         }
         for (int j = 0; j < width; ++j) away[j] = j < alive ? T(0) : FAR;
@@ -216,4 +239,4 @@ template <class T> struct Chain {
 };
 
 }  // namespace
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

@@ -1,17 +1,18 @@
 // Inner products of all pairs of rows, each computed once: half the work of a matrix product.
 //
-// Panels of NR rows are packed side by side, so that one step over k multiplies MR broadcast values with two vectors
-// and keeps 2 MR sums in registers. Every sum runs over k in order: the result depends on nothing but the two rows.
+// Panels of NR rows are packed side by side, so that one step over k multiplies MR broadcast values
+// with two vectors and keeps 2 MR sums in registers. Every sum runs over k in order: the result
+// depends on nothing but the two rows.
 #pragma once
 
 #include "simd.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 using F = Simd<float>;
-constexpr int NR = 2 * F::W;               // rows of a panel
-constexpr int MR = BYTES == 64 ? 12 : 6;   // rows of a tile: 2 MR sums fill the registers
+constexpr int NR = 2 * F::W;              // rows of a panel
+constexpr int MR = BYTES == 64 ? 12 : 6;  // rows of a tile: 2 MR sums fill the registers
 
 // rows (n, d) -> panels (n/NR, d, NR), the last one filled up with zeros
 inline void pack_panels(const float* rows, int n, int d, float* panels) {
@@ -27,10 +28,12 @@ inline void pack_panels(const float* rows, int n, int d, float* panels) {
             F::transpose(from, k, to, 0);
         }
         for (; k < d; ++k)
-            for (int q = 0; q < W; ++q) panel[(std::size_t)k * NR + q] = j0 + q < n ? from[q][k] : 0.f;
+            for (int q = 0; q < W; ++q)
+                panel[(std::size_t)k * NR + q] = j0 + q < n ? from[q][k] : 0.f;
     }
     for (int j = (n + W - 1) / W * W; j < (n + NR - 1) / NR * NR; ++j)
-        for (int k = 0; k < d; ++k) panels[(std::size_t)(j / NR) * NR * d + (std::size_t)k * NR + j % NR] = 0.f;
+        for (int k = 0; k < d; ++k)
+            panels[(std::size_t)(j / NR) * NR * d + (std::size_t)k * NR + j % NR] = 0.f;
 }
 
 // MR rows times one panel -> tile (MR, NR)
@@ -79,4 +82,4 @@ template <class T> void mirror(T* const* row, int n) {
 }
 
 }  // namespace
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

@@ -1,5 +1,5 @@
-// Matrix products a bᵀ with the tiles of gram.hpp. Our own and not BLAS: one thread, whatever BLAS is set to,
-// so callers run side by side, and a result that depends on nothing but its two rows.
+// Matrix products a bᵀ with the tiles of gram.hpp. Our own and not BLAS: one thread, whatever BLAS
+// is set to, so callers run side by side, and a result that depends on nothing but its two rows.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ struct MatmulJob {
     const float* a;       // (n, k)
     const float* panels;  // (m / panel rows, k, panel rows), as pack() makes them of b (m, k)
     std::size_t n, m, k;
-    float* memory;        // tile rows * k
-    float* out;           // (n, m)
+    float* memory;  // tile rows * k
+    float* out;     // (n, m)
 };
 
 struct MatmulKernels {
@@ -20,9 +20,9 @@ struct MatmulKernels {
     void (*matmul)(const MatmulJob& job);
 };
 
-#define ADAMERGE_DECLARE_MATMUL(level) \
-    namespace level {                  \
-    MatmulKernels matmul_kernels();    \
+#define ADAMERGE_DECLARE_MATMUL(isa)                                                               \
+    namespace isa {                                                                                \
+    MatmulKernels matmul_kernels();                                                                \
     }
 
 ADAMERGE_DECLARE_MATMUL(baseline)

@@ -1,15 +1,17 @@
-// The score of a query and a page: for every vector of the query the largest inner product with a row of the page, all
-// added up. No similarity matrix is stored: a block of rows meets all queries, then the next block comes.
+// The score of a query and a page: for every vector of the query the largest inner product with a
+// row of the page, all added up. No similarity matrix is stored: a block of rows meets all queries,
+// then the next block comes.
 #include "maxsim.hpp"
 
-#include "bytes.hpp"
-#include "level.hpp"
+#include "align.hpp"
+#include "maxsim_int8.hpp"
 #include "memory.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
-// Where the vectors of one query went: `wide` columns of panels, then `few` rows in groups of their own.
+// Where the vectors of one query went: `wide` columns of panels, then `few` rows in groups of their
+// own.
 struct Place {
     std::int64_t column, group;
     std::int32_t wide, few;
@@ -19,7 +21,8 @@ struct Place {
     int width(int g) const { return few - g * AT_ONCE < 3 ? few - g * AT_ONCE : AT_ONCE; }
 };
 
-// All queries as the tiles want them. How a query is split depends on that query alone, and so does its score.
+// All queries as the tiles want them. How a query is split depends on that query alone, and so does
+// its score.
 struct Packed {
     std::int64_t columns, groups;  // columns are a multiple of W
     Place* places;                 // (queries,)
@@ -30,10 +33,13 @@ struct Packed {
 };
 
 // Steps over k of a panel, and cells of a padded row.
-int steps_of(const MaxSimJob& job) { return job.kind == Kind::int8 ? (job.d + GROUP - 1) / GROUP : job.d; }
+int steps_of(const MaxSimJob& job) {
+    return job.kind == Kind::int8 ? (job.d + GROUP - 1) / GROUP : job.d;
+}
 int length_of(const MaxSimJob& job) { return (int)round_up(steps_of(job), W); }
 
-// Rows of a block lie an odd number of cache lines apart, or those of a power of two would fight for the same places.
+// Rows of a block lie an odd number of cache lines apart, or those of a power of two would fight
+// for the same places.
 std::size_t stride_of(const MaxSimJob& job) { return round_up(length_of(job), 32) + 16; }
 
 // Rows of a block: about what the first cache holds beside a panel.
@@ -65,7 +71,8 @@ Packed lay_out(const MaxSimJob& job, Memory& memory) {
 }
 
 // One vector of a query into its column.
-void pack_column(const MaxSimJob& job, const Packed& packed, const float* vector, std::int64_t column) {
+void pack_column(const MaxSimJob& job, const Packed& packed, const float* vector,
+                 std::int64_t column) {
     const std::int64_t first = column / (2 * W) * (2 * W);
     const int apart = packed.columns - first < 2 * W ? W : 2 * W;
     std::int32_t* cells = packed.panels + first * steps_of(job) + (column - first);
@@ -74,23 +81,28 @@ void pack_column(const MaxSimJob& job, const Packed& packed, const float* vector
         packed.scales[column] = quantise(vector, job.d, cells, apart, total);
         packed.starts[column] = -LIFT * total;
     } else {
-        for (int k = 0; k < job.d; ++k) std::memcpy(cells + (std::size_t)k * apart, vector + k, sizeof(float));
+        for (int k = 0; k < job.d; ++k)
+            std::memcpy(cells + (std::size_t)k * apart, vector + k, sizeof(float));
     }
 }
 
-// float16 -> float32. Without an instruction for it: the bits in their new places, times what the exponents differ.
+// float16 -> float32. Without an instruction for it: the bits in their new places, times what the
+// exponents differ.
 inline void widen(const std::uint16_t* in, int d, float* out) {
     int k = 0;
 #if defined(__AVX512F__)
     for (; k + 16 <= d; k += 16) {
         const __m256i half = _mm256_loadu_si256((const __m256i*)(in + k));
-        _mm512_storeu_ps(out + k, _mm512_maskz_cvtph_ps(0xffff, half));  // the form that GCC 12 does not warn of
+        // of two forms the one that GCC 12 does not warn of
+        _mm512_storeu_ps(out + k, _mm512_maskz_cvtph_ps(0xffff, half));
     }
 #elif defined(__F16C__)
-    for (; k + 8 <= d; k += 8) _mm256_storeu_ps(out + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(in + k))));
+    for (; k + 8 <= d; k += 8)
+        _mm256_storeu_ps(out + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(in + k))));
 #endif
     for (; k < d; ++k) {
-        const std::uint32_t sign = (std::uint32_t)(in[k] & 0x8000) << 16, bits = (std::uint32_t)(in[k] & 0x7fff) << 13;
+        const std::uint32_t sign = (std::uint32_t)(in[k] & 0x8000) << 16;
+        const std::uint32_t bits = (std::uint32_t)(in[k] & 0x7fff) << 13;
         float value;
         std::memcpy(&value, &bits, sizeof value);
         value = bits < 0x0f800000 ? value * 0x1p112f : __builtin_inff();
@@ -102,17 +114,21 @@ inline void widen(const std::uint16_t* in, int d, float* out) {
 }
 inline void widen(const float* in, int d, float* out) { std::memcpy(out, in, d * sizeof(float)); }
 
-// Rows first .. first + n of the vectors, at least LEAST: the last one again and again. What is beyond d is zero.
-template <class From, class To> void fill(const MaxSimJob& job, std::int64_t first, int n, std::int32_t* buffer) {
+// Rows first .. first + n of the vectors, at least LEAST: the last one again and again. What is
+// beyond d is zero.
+template <class From, class To>
+void fill(const MaxSimJob& job, std::int64_t first, int n, std::int32_t* buffer) {
     const std::size_t stride = stride_of(job);
     const From* in = (const From*)job.vectors + first * job.d;
+    const int length = length_of(job), used = (int)(job.d * sizeof(To) / sizeof(*buffer));
     for (int i = 0; i < n; ++i) {
         std::int32_t* row = buffer + i * stride;
-        for (int k = length_of(job) - 1; k >= 0 && k >= (int)(job.d * sizeof(To) / sizeof(*row)); --k) row[k] = 0;
+        for (int k = used; k < length; ++k) row[k] = 0;
         widen(in + (std::size_t)i * job.d, job.d, (To*)row);
     }
-    const std::size_t bytes = length_of(job) * sizeof(*buffer);
-    for (int i = n; i < LEAST; ++i) std::memcpy(buffer + i * stride, buffer + (n - 1) * stride, bytes);
+    const std::size_t bytes = length * sizeof(*buffer);
+    for (int i = n; i < LEAST; ++i)
+        std::memcpy(buffer + i * stride, buffer + (n - 1) * stride, bytes);
 }
 
 // What one thread works in.
@@ -127,28 +143,37 @@ struct Scratch {
           scales(memory.take<float>(block_rows(job))) {}
 };
 
-// As many rows as were just read, from where those end: what comes next when pages lie one after the other. It is a hint
-// and reads nothing, so it may point behind the last row.
+// Bytes of a number.
+std::size_t size_of(Kind kind) {
+    if (kind == Kind::float32) return sizeof(float);
+    return kind == Kind::float16 ? sizeof(std::uint16_t) : sizeof(std::int8_t);
+}
+
+// As many rows as were just read, from where those end: what comes next when pages lie one after
+// the other. It is a hint and reads nothing, so it may point behind the last row.
 Ahead behind(const MaxSimJob& job, const Packed& packed, std::int64_t first, int n) {
-    const std::size_t row = job.d * (job.kind == Kind::float32 ? 4 : job.kind == Kind::float16 ? 2 : 1);
+    const std::size_t row = job.d * size_of(job.kind);
     const auto* next = (const unsigned char*)job.vectors + (first + n) * row;
     const std::size_t panels = (packed.columns + 2 * W - 1) / (2 * W);
     return {next, next + n * row, MR * row / 64 / (panels > 0 ? panels : 1) + 1};
 }
 
-void match_bytes(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first, int n) {
+void match_bytes(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first,
+                 int n) {
     fill<std::int8_t, Value>(job, first, n, own.buffer);
     const int rows = n < LEAST ? LEAST : n;
     for (int i = 0; i < rows; ++i) own.scales[i] = job.scales[first + (i < n ? i : n - 1)];
-    const ByteTiles tiles{own.buffer, stride_of(job), own.scales, packed.panels, packed.starts, steps_of(job)};
+    const ByteTiles tiles{own.buffer,    stride_of(job), own.scales,
+                          packed.panels, packed.starts,  steps_of(job)};
     match_columns(tiles, rows, packed.columns, own.maxima, behind(job, packed, first, n));
 }
 
-void match_floats(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t first, int n) {
-    // Even float32 is copied: to read one row after the other and then twelve at once from the cache takes half the time
-    // of reading twelve at once from memory.
-    if (job.kind == Kind::float16) fill<std::uint16_t, float>(job, first, n, own.buffer);
-    else fill<float, float>(job, first, n, own.buffer);
+void match_floats(const MaxSimJob& job, const Packed& packed, const Scratch& own,
+                  std::int64_t first, int n) {
+    // Even float32 is copied: to read one row after the other and then twelve at once from the
+    // cache takes half the time of reading twelve at once from memory.
+    const auto copy = job.kind == Kind::float16 ? fill<std::uint16_t, float> : fill<float, float>;
+    copy(job, first, n, own.buffer);
     const float* rows = (const float*)own.buffer;
     const std::size_t stride = stride_of(job);
     const FloatTiles tiles{rows, stride, (const float*)packed.panels, job.d};
@@ -162,8 +187,13 @@ void match_floats(const MaxSimJob& job, const Packed& packed, const Scratch& own
         float* maxima = own.maxima + packed.columns + place.group * W;
         for (int g = 0; g < place.groups(); ++g, query += AT_ONCE * length, maxima += W) {
             const int width = place.width(g);
-            const auto match = width == 1 ? match_few<1> : width == 2 ? match_few<2> : match_few<AT_ONCE>;
-            match(rows, stride, n, query, length, maxima);
+            if (width == 1) {
+                match_few<1>(rows, stride, n, query, length, maxima);
+            } else if (width == 2) {
+                match_few<2>(rows, stride, n, query, length, maxima);
+            } else {
+                match_few<AT_ONCE>(rows, stride, n, query, length, maxima);
+            }
         }
     }
 }
@@ -184,7 +214,8 @@ float score(const MaxSimJob& job, const Packed& packed, const Place& place, cons
 }
 
 void match_page(const MaxSimJob& job, const Packed& packed, const Scratch& own, std::int64_t page) {
-    const std::int64_t n = job.ends[page] - job.begins[page], most = block_rows(job), blocks = (n + most - 1) / most;
+    const std::int64_t n = job.ends[page] - job.begins[page];
+    const std::int64_t most = block_rows(job), blocks = (n + most - 1) / most;
     const std::int64_t maxima = packed.columns + packed.groups * W;
     for (std::int64_t i = 0; i < maxima; ++i) own.maxima[i] = -__builtin_inff();
     for (std::int64_t b = 0; b < blocks; ++b) {
@@ -195,7 +226,8 @@ void match_page(const MaxSimJob& job, const Packed& packed, const Scratch& own, 
     for (std::int64_t i = 0; i < job.queries; ++i) {
         const Place& place = packed.places[i];
         const bool nothing = n == 0 && place.wide + place.few > 0;
-        job.scores[i * job.pages + page] = nothing ? -__builtin_inff() : score(job, packed, place, own.maxima);
+        job.scores[i * job.pages + page] =
+            nothing ? -__builtin_inff() : score(job, packed, place, own.maxima);
     }
 }
 
@@ -217,20 +249,23 @@ void maxsim_pack(const MaxSimJob& job, unsigned char* memory) {
     for (std::int64_t i = 0; i < job.queries; ++i) {
         const float* vector = job.query + job.query_offsets[i] * job.d;
         Place& place = packed.places[i] = place_of(job, i);
-        place.column = column, place.group = group;
-        for (int j = 0; j < place.wide; ++j, vector += job.d) pack_column(job, packed, vector, column++);
+        place.column = column;
+        place.group = group;
+        for (int j = 0; j < place.wide; ++j, vector += job.d)
+            pack_column(job, packed, vector, column++);
         for (int j = 0; j < place.few; ++j, vector += job.d)
-            std::memcpy(packed.rows + (group * AT_ONCE + j) * length, vector, job.d * sizeof(float));
+            std::memcpy(packed.rows + (group * AT_ONCE + j) * length, vector,
+                        job.d * sizeof(float));
         group += place.groups();
     }
 }
 
-void maxsim_pages(const MaxSimJob& job, const unsigned char* packed, std::int64_t first, std::int64_t last,
-                  unsigned char* memory) {
+void maxsim_pages(const MaxSimJob& job, const unsigned char* packed, std::int64_t first,
+                  std::int64_t last, unsigned char* memory) {
     Memory queries(const_cast<unsigned char*>(packed)), pieces(memory);
     const Packed all = lay_out(job, queries);
     const Scratch scratch(job, all, pieces);
     for (std::int64_t page = first; page < last; ++page) match_page(job, all, scratch, page);
 }
 
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

@@ -1,10 +1,10 @@
 // Hands out a job's memory piece by piece, each aligned to 64. Without memory it only counts.
 #pragma once
 
-#include "level.hpp"
+#include "align.hpp"
 #include "simd.hpp"
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 class Memory {
@@ -23,4 +23,4 @@ class Memory {
 };
 
 }  // namespace
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

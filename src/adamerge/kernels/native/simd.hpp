@@ -1,6 +1,7 @@
-// One vector type per instruction set. The files that include this one are compiled once per set (see CMakeLists.txt),
-// so they may use nothing of the standard library that the linker could share between the copies: a std::vector compiled
-// for AVX-512 must never be picked for a machine without it. Raw pointers and static functions only.
+// One vector type per instruction set. The files that include this one are compiled once per set
+// (see CMakeLists.txt), so they may use nothing of the standard library that the linker could share
+// between the copies: a std::vector compiled for AVX-512 must never be picked for a machine without
+// it. Raw pointers and static functions only.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace adamerge::ADAMERGE_LEVEL {
+namespace adamerge::ADAMERGE_ISA {
 namespace {
 
 #if defined(__AVX512F__)
@@ -26,9 +27,14 @@ template <class T> struct Simd {
     typedef T Vec __attribute__((vector_size(BYTES)));
     static constexpr int W = BYTES / sizeof(T);
 
-    static Vec load(const T* at) { Vec v; std::memcpy(&v, at, BYTES); return v; }
+    static Vec load(const T* at) {
+        Vec v;
+        std::memcpy(&v, at, BYTES);
+        return v;
+    }
     static void store(T* at, Vec v) { std::memcpy(at, &v, BYTES); }
-    static Vec splat(T x) { return x - Vec{}; }  // x + 0 is not x when x is -0, and would be computed
+    // Not x + 0: that is not x when x is -0, and would be computed.
+    static Vec splat(T x) { return x - Vec{}; }
     static Vec min(Vec a, Vec b) { return b < a ? b : a; }
 
     static T min_of(Vec v) {
@@ -53,7 +59,8 @@ template <class T> struct Simd {
 
   private:
     // Exchanges the off-diagonal blocks of size S, then those of S/2 inside, and so on.
-    template <int S, int... I> static void swap_blocks(Vec (&v)[W], std::integer_sequence<int, I...> lanes) {
+    template <int S, int... I>
+    static void swap_blocks(Vec (&v)[W], std::integer_sequence<int, I...> lanes) {
         for (int t = 0; t < W; ++t) {
             if (t & S) continue;
             const Vec a = v[t], b = v[t + S];
@@ -81,4 +88,4 @@ template <class Mask> inline bool any(Mask mask) {
 }
 
 }  // namespace
-}  // namespace adamerge::ADAMERGE_LEVEL
+}  // namespace adamerge::ADAMERGE_ISA

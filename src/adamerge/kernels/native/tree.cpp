@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "level.hpp"
+#include "linkage.hpp"
 
 namespace adamerge {
 namespace {
@@ -24,20 +24,22 @@ struct Roots {
 
 std::size_t ward_bytes(std::size_t n, std::size_t d, bool condensed) {
     const std::size_t distance = condensed ? 8 : 4, slots = stride_for(n), pieces = 16;
-    return (n + 1) * slots * distance + n * (d + 1) * 8 + (2 * n + 64) * d * 4 + slots * (8 + 3 * distance + 8) + n * 4 +
-           pieces * 64;
+    return (n + 1) * slots * distance + n * (d + 1) * 8 + (2 * n + 64) * d * 4 +
+           slots * (8 + 3 * distance + 8) + n * 4 + pieces * 64;
 }
 
-void sort_tree(int n, const std::int32_t* left, const std::int32_t* right, double* heights, double* cosines,
-               std::int32_t* out) {
-    // A parent can fall below its child by a rounding error; raised to it, a stable sort keeps children first.
+void sort_tree(int n, const std::int32_t* left, const std::int32_t* right, double* heights,
+               double* cosines, std::int32_t* out) {
+    // A parent can fall below its child by a rounding error; raised to it, a stable sort keeps
+    // children first.
     std::vector<double> floor(n, 0.0);
     for (int t = 0; t < n - 1; ++t)
         heights[t] = floor[left[t]] = std::max({heights[t], floor[left[t]], floor[right[t]]});
 
     std::vector<std::int32_t> order(n - 1), node(n);
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [=](int s, int t) { return heights[s] < heights[t]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [=](int s, int t) { return heights[s] < heights[t]; });
 
     const std::vector<double> h(heights, heights + n - 1), c(cosines, cosines + n - 1);
     Roots roots(n);
@@ -45,8 +47,9 @@ void sort_tree(int n, const std::int32_t* left, const std::int32_t* right, doubl
     for (int t = 0; t < n - 1; ++t) {
         const int from = order[t];
         const std::int32_t a = roots.of(left[from]), b = roots.of(right[from]);
-        out[2 * t] = std::min(node[a], node[b]);
-        out[2 * t + 1] = std::max(node[a], node[b]);
+        std::int32_t* joined = out + 2 * (std::size_t)t;
+        joined[0] = std::min(node[a], node[b]);
+        joined[1] = std::max(node[a], node[b]);
         roots.parent[b] = a;
         node[a] = n + t;
         heights[t] = h[from];
@@ -57,7 +60,11 @@ void sort_tree(int n, const std::int32_t* left, const std::int32_t* right, doubl
 void group_patches(int n, const std::int32_t* merges, int made, std::int32_t* groups) {
     std::vector<std::int32_t> top(n + made);
     std::iota(top.begin(), top.end(), 0);
-    for (int t = made - 1; t >= 0; --t) top[merges[2 * t]] = top[merges[2 * t + 1]] = top[n + t];  // parents first
+    for (int t = made - 1; t >= 0; --t) {  // parents first
+        const std::int32_t* joined = merges + 2 * (std::size_t)t;
+        top[joined[0]] = top[n + t];
+        top[joined[1]] = top[n + t];
+    }
     std::vector<std::int32_t> number(n + made, -1);
     std::int32_t next = 0;
     for (int i = 0; i < n; ++i) {

@@ -77,7 +77,7 @@ def remove(encoders: Encoders, task: Task, tell: Tell) -> Answer:
 
 def render(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     """A page of a file as WebP."""
-    from adamerge.inspector.source import read_page
+    from adamerge.inspector.page_address import read_page
 
     image = read_page(f"{task['path']}#{task['number']}").image
     image.thumbnail((MAX_PIXELS, MAX_PIXELS))
@@ -90,7 +90,7 @@ def inspect(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     """The inspector of a page, encoded anew from its file."""
     from adamerge.inspector import Query
     from adamerge.inspector import inspect as inspect_page
-    from adamerge.inspector.stored import encode_again
+    from adamerge.inspector.stored_page import encode_again
 
     with _open(task) as store:
         (entry,) = store.get([task["id"]])
