@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from adamerge.errors import AdamergeError, BadInput, Busy
-from adamerge.inspector import render
-from adamerge.inspector.stored import file_of
+from adamerge.inspector import page_html
+from adamerge.inspector.stored_page import file_of
 from adamerge.server import operations
 from adamerge.server.context import MAX_DRAWING, context_of
 from adamerge.server.params import text
@@ -71,7 +71,7 @@ async def inspect(request: Request) -> Response:
         "back": links(entry.id, q, where)["page"],
     }
     inspection = await _run_viewer(request, lambda: task)
-    policy = f"{render.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
+    policy = f"{page_html.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
     return HTMLResponse(inspection["html"], headers={"content-security-policy": policy})
 
 
