@@ -1,4 +1,4 @@
-"""The recipes of docs/architecture.md do what they say: their files are written and their commands run as they stand."""
+"""The recipes of docs/architecture.md work: their files are written and their commands run as they stand there."""
 
 import os
 import re
