@@ -1,8 +1,7 @@
 """Commits of Lance on a local disk, made safe: a version is whole and on the disk, or it is taken back.
 
-Lance syncs nothing, and it may not notice that a write of data failed: on a disk that was full for a moment it commits
-a version whose files are too short, and nobody can read the store any more. So each commit is looked at before its
-pages count as written.
+Lance does not sync files, and it may not notice that a write failed: when a disk is full for a moment, it may commit a
+version whose files are too short, which nobody can read. So every commit is checked before its pages count as written.
 """
 
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from adamerge import files
 from adamerge.errors import StoreUnavailable
-from adamerge.store.folder import TABLE, WRITTEN_FOLDERS, manifest_paths
+from adamerge.store.lance.folder import TABLE, WRITTEN_FOLDERS, manifest_paths
 
 
 def settle(path: str, dataset: Any, since: int, known: frozenset[str]) -> None:
@@ -20,13 +19,16 @@ def settle(path: str, dataset: Any, since: int, known: frozenset[str]) -> None:
     known  names of the files of version `since`, which are settled already
     """
     table = Path(path) / TABLE
+    new_versions = range(since + 1, dataset.version + 1)
     try:
-        new = {name: size for name, size in sizes_of(dataset).items() if name not in known}
-        for name, size in new.items():
-            check_size(table / name, size)
-        sync_all(path, list(new), range(since + 1, dataset.version + 1))
+        new_names = []
+        for name, size in sizes_of(dataset).items():
+            if name not in known:
+                check_size(table / name, size)
+                new_names.append(name)
+        sync_all(path, new_names, new_versions)
     except (OSError, StoreUnavailable):
-        take_back(path, range(since + 1, dataset.version + 1))
+        take_back(path, new_versions)
         raise
 
 
@@ -53,15 +55,13 @@ def check_size(file: Path, size: int | None) -> None:
 def sync_all(path: str, names: list[str], versions: range) -> None:
     """Force files of a table, the manifests of some versions and the names of all of them to the disk."""
     table = Path(path) / TABLE
-    data = [table / name for name in names]
-    manifests = [file for version in versions for file in manifest_paths(path, version)]
-    transactions = [
-        file
-        for version in versions
-        for file in (table / "_transactions").glob(f"{version - 1}-*.txn")
-    ]
-    folders = [*(table / name for name in WRITTEN_FOLDERS), table, table.parent]
-    for each in [*data, *manifests, *transactions, *folders]:
+    paths = [table / name for name in names]
+    for version in versions:
+        paths += manifest_paths(path, version)
+        paths += (table / "_transactions").glob(f"{version - 1}-*.txn")
+    paths += [table / name for name in WRITTEN_FOLDERS]
+    paths += [table, table.parent]
+    for each in paths:
         if each.exists():
             files.sync(each)
 

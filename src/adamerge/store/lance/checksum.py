@@ -57,7 +57,12 @@ def details_checksum(row: Mapping[str, Any], *matrices: NDArray[Any] | None) -> 
 def check(id: str, written: int | None, found: int) -> None:
     """Refuse a page whose checksum is not the one that was written with it; pages of version 1 have none."""
     if written is not None and written != found:
-        raise Damaged(
-            f"page '{id}' is damaged on disk (its checksum differs): restore the store, "
-            f"or delete the page and index its file again"
-        )
+        raise damaged_page(id, " (its checksum differs)")
+
+
+def damaged_page(id: str | None, reason: str = "") -> Damaged:
+    """The error for one page that cannot be read as it was written."""
+    return Damaged(
+        f"page '{id}' is damaged on disk{reason}: restore the store, "
+        f"or delete the page and index its file again"
+    )

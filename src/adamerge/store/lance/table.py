@@ -1,7 +1,7 @@
 """A Lance dataset in a folder or a bucket: its newest version, and every change as one commit.
 
-Readers hold a version. A writer keeps the versions that it supersedes for some minutes, and who still meets one that is
-gone reads the next one instead.
+Readers hold a version. A writer keeps a version for some minutes after a newer one took its place. A reader whose
+version was removed reads the next one instead.
 """
 
 import json
@@ -19,8 +19,10 @@ import lance
 import pyarrow as pa
 
 from adamerge.errors import BadFile, StoreUnavailable
-from adamerge.store.entry import About
-from adamerge.store.folder import (
+from adamerge.store.about import About
+from adamerge.store.lance.commit import settle, sizes_of
+from adamerge.store.lance.errors import MissingVersion, damaged, reading, writing
+from adamerge.store.lance.folder import (
     TABLE,
     has_table,
     has_table_files,
@@ -28,19 +30,17 @@ from adamerge.store.folder import (
     remove_unnamed,
     table_bytes,
 )
-from adamerge.store.lance_commit import settle, sizes_of
-from adamerge.store.lance_errors import MissingVersion, damaged, reading, writing
-from adamerge.store.lance_read import Snapshot
-from adamerge.store.schema import check_schema
+from adamerge.store.lance.schema import check_schema
+from adamerge.store.lance.snapshot import Snapshot
 
 T = TypeVar("T")
 DESCRIPTION = b"adamerge"  # the key of the schema's metadata that holds `about`
 TRIES = 20  # of a read whose version is removed; each try finds a newer version
 KEEP = timedelta(minutes=5)  # that a version stays after a newer one took its place
 KEEP_LARGE = timedelta(seconds=2)  # the same, where old versions take much room
-ROOM = 64 << 20  # bytes that old versions may take; of a large store, half of what its pages take
-SMALL_FILES = 16  # that are gathered into one
-FILE_PAGES = (512, 8192)  # of a file, gathered from small ones and from those of the size before
+ROOM = 64 << 20  # bytes that old versions may take; in a large store, half of what its pages take
+SMALL_FILES = 16  # that are merged into one
+FILE_PAGES = (512, 8192)  # of a merged file: first small files become 512 pages, then those 8,192
 BUCKET_SECONDS = 1.0  # that a reader of a bucket may be behind: each look costs a request
 
 
@@ -89,7 +89,7 @@ class LanceTable:
             except MissingVersion as error:
                 snapshot = self.successor(snapshot, error)
             except UnicodeDecodeError:
-                raise damaged("a text in it is no UTF-8") from None
+                raise damaged("a text in it is not UTF-8") from None
         raise StoreUnavailable("the store changes faster than it can be read: try again")
 
     def required(self, at_once: bool = False) -> Snapshot:
@@ -100,7 +100,7 @@ class LanceTable:
         return snapshot
 
     def successor(self, snapshot: Snapshot, error: MissingVersion) -> Snapshot:
-        """The version after one of which a file is missing; the newest one misses a file only if it is damaged."""
+        """The newest version, after a file of an older one was missing; if that was the newest, it is damaged."""
         newest = self.required(at_once=True)
         is_same = newest.version == snapshot.version and newest.about.made == snapshot.about.made
         if is_same:
@@ -114,18 +114,27 @@ class LanceTable:
         is_recent = self.is_remote and now - self._looked < BUCKET_SECONDS
         if held is not None and is_recent and not at_once:
             return held
+
         version = latest_version(self._address, held, self._storage_options)
-        identity = None if self.is_remote else manifest_identity(self.path, version)
+        identity = self._identity_of(version)
         self._looked = now
         if held is not None and held.version == version and identity == self._identity:
             return held
-        is_later = held is not None and held.version < version
-        caches_of = held if is_later else None  # a table put in the place of another has its own
-        opened = open_version(self._address, version, caches_of, self._storage_options)
+
+        same_table = None
+        if held is not None and held.version < version:
+            same_table = held  # else another table was put in its place, and has caches of its own
+        opened = open_version(self._address, version, same_table, self._storage_options)
         return self._hold(opened, identity)
 
+    def _identity_of(self, version: int) -> tuple[int, int, int] | None:
+        """What tells a version from one of the same number in another table; a bucket does not tell."""
+        if self.is_remote:
+            return None
+        return manifest_identity(self.path, version)
+
     def _hold(self, dataset: Any, identity: tuple[int, int, int] | None) -> Snapshot:
-        """Take a dataset for the newest version, if it is a store, and one that we can read."""
+        """Hold a dataset as the newest version, if it is a store, and one that we can read."""
         with reading():
             schema = dataset.schema
             described = (schema.metadata or {}).get(DESCRIPTION)
@@ -134,10 +143,10 @@ class LanceTable:
         try:
             fields = json.loads(described)
         except ValueError:
-            raise damaged("what it says of itself is no JSON") from None
+            raise damaged("what it says of itself is not JSON") from None
         about = About.from_json(fields)
         check_schema(schema, about)
-        self._snapshot = Snapshot(dataset, about)
+        self._snapshot = Snapshot(dataset, schema, about)
         self._identity = identity
         return self._snapshot
 
@@ -149,18 +158,17 @@ class LanceTable:
     # ------------------------------------------------------------------------------------------------- writing
 
     def create(self, rows: pa.Table, about: About) -> None:
-        """Make the table with its first pages, so that there never is a store without any."""
+        """Make the table with its first pages, so that no store is ever without pages."""
         rows = rows.replace_schema_metadata({DESCRIPTION: json.dumps(about.json())})
-        has_files = not self.is_remote and has_table_files(
-            self.path
-        )  # of a process that was killed
-        mode = "overwrite" if has_files else "create"
+        mode = "create"
+        if not self.is_remote and has_table_files(self.path):
+            mode = "overwrite"  # what a process left that was killed while it made the table
         with writing():
             dataset = lance.write_dataset(
                 rows, self._address, mode=mode, storage_options=self._storage_options
             )
             self._settle(dataset, None)
-        self._written(dataset)
+        self._hold_written(dataset)
 
     def insert(self, rows: pa.Table) -> None:
         """Add pages of new ids."""
@@ -170,24 +178,26 @@ class LanceTable:
         """Add pages, each in place of the one of its id."""
 
         def merge(dataset: Any) -> None:
-            merge = dataset.merge_insert("id").when_matched_update_all()
-            merge.when_not_matched_insert_all().execute(rows)
+            by_id = dataset.merge_insert("id")
+            by_id.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
         self._change(merge)
 
     def update(self, rows: pa.Table, key: str) -> None:
         """Set some columns of the pages that have the same value of a key column."""
-        self._change(
-            lambda dataset: dataset.merge_insert(key).when_matched_update_all().execute(rows)
-        )
+
+        def merge(dataset: Any) -> None:
+            dataset.merge_insert(key).when_matched_update_all().execute(rows)
+
+        self._change(merge)
 
     def add_columns(self, columns: pa.Schema) -> None:
         """Add columns without values."""
         self._change(lambda dataset: dataset.add_columns(columns))
 
-    def delete(self, where: str) -> None:
-        """Remove the pages that pass a filter."""
-        self._change(lambda dataset: dataset.delete(where))
+    def delete(self, passing: str) -> None:
+        """Remove the pages that pass a filter of Lance."""
+        self._change(lambda dataset: dataset.delete(passing))
 
     def _change(self, change: Callable[[Any], Any]) -> None:
         """Commit a change on top of the newest version; snapshots that others hold stay as they are."""
@@ -196,34 +206,38 @@ class LanceTable:
             dataset = newest.dataset.checkout_version(newest.version)  # an object of its own
             change(dataset)
             self._settle(dataset, newest)
-        self._written(dataset)
+        self._hold_written(dataset)
 
     def _settle(self, dataset: Any, before: Snapshot | None) -> None:
-        """See that a commit is safely on a local disk; a bucket sees to that itself."""
+        """Make a commit safe on a local disk; a bucket does that itself."""
         if self.is_remote:
             return
-        known = frozenset(sizes_of(before.dataset)) if before else frozenset[str]()
-        settle(self.path, dataset, before.version if before else 0, known)
+        if before is None:
+            settle(self.path, dataset, 0, frozenset())
+        else:
+            known = frozenset(sizes_of(before.dataset))
+            settle(self.path, dataset, before.version, known)
 
-    def _written(self, dataset: Any) -> None:
+    def _hold_written(self, dataset: Any) -> None:
+        """Hold the version that this writer has just committed."""
         with self._opening, writing():
-            version = int(dataset.version)
-            identity = None if self.is_remote else manifest_identity(self.path, version)
+            identity = self._identity_of(int(dataset.version))
             self._hold(dataset, identity)
             self._looked = time.monotonic()
 
     # --------------------------------------------------------------------------------------------- maintenance
 
-    def gather(self) -> None:
-        """Gather small files where there are many, so that a page is written three times at most.
+    def merge_small_files(self) -> None:
+        """Merge small files where there are many, so that a page is written three times at most.
 
-        Every version lists all files, and every read opens them: many of them would cost their square.
+        Every version lists all files, and every read opens them: the cost of many files would grow as their square.
         """
-        for smaller, file_pages in pairwise((0, *FILE_PAGES)):
+        for fewest, file_pages in pairwise((0, *FILE_PAGES)):
             with reading():
                 fragments = self.required().dataset.get_fragments()
                 sizes = [fragment.metadata.physical_rows or 0 for fragment in fragments]
-            if sum(smaller <= size < file_pages for size in sizes) >= SMALL_FILES:
+            small = [size for size in sizes if fewest <= size < file_pages]
+            if len(small) >= SMALL_FILES:
                 self.compact(file_pages)
 
     def has_deletions(self) -> bool:
@@ -234,14 +248,14 @@ class LanceTable:
         return any(10 * deleted > pages for deleted, pages in counts)
 
     def compact(self, file_pages: int = FILE_PAGES[-1]) -> None:
-        """Gather files of fewer pages than that, leave out deleted pages, and bring the index up to date."""
+        """Merge files of fewer pages than that, leave out deleted pages, and bring the index up to date."""
 
-        def gather(dataset: Any) -> None:
+        def merge(dataset: Any) -> None:
             dataset.optimize.compact_files(target_rows_per_fragment=file_pages)
             if dataset.describe_indices():
                 dataset.optimize.optimize_indices()
 
-        self._change(gather)
+        self._change(merge)
 
     def index_means(self) -> None:
         """Index the mean vectors, if that has not been done."""
@@ -250,34 +264,41 @@ class LanceTable:
             is_indexed = bool(snapshot.dataset.describe_indices())
         if is_indexed:
             return
-        parts = int(snapshot.count() ** 0.5)
-        self._change(
-            lambda dataset: dataset.create_index(
-                "mean", "IVF_FLAT", metric="dot", num_partitions=parts
-            )
-        )
+        partitions = int(snapshot.count() ** 0.5)
+
+        def index(dataset: Any) -> None:
+            dataset.create_index("mean", "IVF_FLAT", metric="dot", num_partitions=partitions)
+
+        self._change(index)
 
     def remove_old_versions(self, keep: timedelta | None = None) -> None:
-        """Remove the versions that a newer one superseded longer ago than `keep`, and what killed writers left.
+        """Remove the versions that a newer one replaced longer ago than `keep`, and what killed writers left.
 
-        In a bucket the files that no version names are left alone: another writer may be about to name them.
+        In a bucket, the files that belong to no version stay: another writer may be about to commit them.
         """
-        keep = self._keep() if keep is None else keep
+        if keep is None:
+            keep = self._time_to_keep()
         snapshot = self.required()
         with writing():
             versions = snapshot.dataset.versions()
             old = superseded(versions, keep, time.time())
-            which: dict[str, Any] = {"versions": old} if old else {"retain_versions": len(versions)}
+            which: dict[str, Any] = {"retain_versions": len(versions)}
+            if old:
+                which = {"versions": old}
             snapshot.dataset.cleanup_old_versions(**which, delete_unverified=not self.is_remote)
             if not self.is_remote:
                 named = snapshot.dataset.tracked_files().read_all()["path"].to_pylist()
                 remove_unnamed(self.path, frozenset(named))
 
-    def _keep(self) -> timedelta:
-        """How long a version stays: minutes, or seconds where old ones take much room."""
-        live = self.read(_data_bytes)
-        old = 0 if self.is_remote else table_bytes(self.path) - live
-        return KEEP if old <= max(ROOM, live // 2) else KEEP_LARGE
+    def _time_to_keep(self) -> timedelta:
+        """How long a version stays: minutes, or seconds where old versions take much room."""
+        if self.is_remote:
+            return KEEP
+        newest = self.read(_data_bytes)
+        old = table_bytes(self.path) - newest
+        if old <= max(ROOM, newest // 2):
+            return KEEP
+        return KEEP_LARGE
 
     def bytes(self) -> int:
         """Bytes of all files of the table; of a bucket, of the data of the newest version."""
@@ -297,19 +318,19 @@ def latest_version(
 
 
 def open_version(
-    address: str, version: int, held: Snapshot | None, storage_options: dict[str, str] | None
+    address: str, version: int, earlier: Snapshot | None, storage_options: dict[str, str] | None
 ) -> Any:
-    """The dataset at a version, with the caches of a version held before it."""
+    """The dataset at a version; it shares the caches of an earlier version of the same table."""
     with reading():
-        if held is not None:
-            return held.dataset.checkout_version(version)
+        if earlier is not None:
+            return earlier.dataset.checkout_version(version)
         return lance.dataset(address, version=version, storage_options=storage_options)
 
 
 def superseded(versions: Sequence[Mapping[str, Any]], keep: timedelta, now: float) -> list[int]:
-    """The numbers of the versions whose successor is older than `keep`; the newest has none.
+    """The numbers of the versions whose successor is older than `keep`; the newest has no successor.
 
-    A successor from the future tells of a clock that was set back: it counts by how far away it is.
+    A successor from the future means that a clock was set back. Its distance from now counts as its age.
     """
     by_number = sorted(versions, key=lambda version: int(version["version"]))
     old = []
@@ -321,8 +342,9 @@ def superseded(versions: Sequence[Mapping[str, Any]], keep: timedelta, now: floa
 
 
 def _data_bytes(snapshot: Snapshot) -> int:
+    """Bytes of the data files of a version."""
+    total = 0
     with reading():
-        fragments = snapshot.dataset.get_fragments()
-        files = [file for fragment in fragments for file in fragment.metadata.files]
-        sizes = [file.file_size_bytes or 0 for file in files]
-    return sum(sizes)
+        for fragment in snapshot.dataset.get_fragments():
+            total += sum(file.file_size_bytes or 0 for file in fragment.metadata.files)
+    return total

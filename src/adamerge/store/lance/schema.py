@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 
 from adamerge import kernels
 from adamerge.errors import Damaged
-from adamerge.store.checksum import check, details_checksum, vectors_checksum
-from adamerge.store.entry import About, Entry, entry_of, row_of
+from adamerge.search import PageVectors
+from adamerge.store.about import About
+from adamerge.store.entry import Entry, entry_of, row_of
+from adamerge.store.lance.checksum import check, damaged_page, details_checksum, vectors_checksum
+from adamerge.store.lance.errors import damaged
 from adamerge.types import Compressed
 from adamerge.vectors.columns import cast
 
@@ -37,13 +40,8 @@ KINDS = {
     "date": pa.date32(),
 }
 CHECKSUMS = {"vectors_checksum": pa.uint64(), "details_checksum": pa.uint64()}
-MATRICES = (
-    "vectors",
-    "scales",
-    "boxes",
-    "word_boxes",
-    "mean",
-)  # read without a Python object a number
+# Columns that are read as NumPy arrays: a Python object for each number would take too long.
+MATRICES = ("vectors", "scales", "boxes", "word_boxes", "mean")
 VECTORS = ("id", "vectors", "scales")  # what a search reads of a page, beside its checksum
 
 
@@ -74,7 +72,7 @@ def schema_of(about: About) -> pa.Schema:
         "word_boxes": BOXES,
         "thumbnail": pa.binary(),
     }
-    if about.version >= 2:
+    if about.has_checksums:
         columns |= CHECKSUMS
     return pa.schema(list(columns.items()))
 
@@ -100,7 +98,9 @@ def check_schema(schema: pa.Schema, about: About) -> None:
 
 def vector_columns(about: About) -> list[str]:
     """The columns that a search reads."""
-    return [*VECTORS, "vectors_checksum"] if about.version >= 2 else [*VECTORS]
+    if about.has_checksums:
+        return [*VECTORS, "vectors_checksum"]
+    return list(VECTORS)
 
 
 def metadata_of(schema: pa.Schema, about: About) -> dict[str, str]:
@@ -117,82 +117,147 @@ def fields_of(columns: Mapping[str, str]) -> pa.Schema:
 
 def to_table(entries: Sequence[Entry], about: About, schema: pa.Schema, written: int) -> pa.Table:
     """A row per entry, in the columns of a schema that has all of their metadata."""
-    stored = [_stored(entry.page, about.dtype) for entry in entries]
-    means = np.stack([entry.page.stored.mean(0) for entry in entries])
-    columns: dict[str, Any] = {
-        "vectors": _matrices([rows for rows, _ in stored], schema.field("vectors").type),
-        "scales": pa.array([scales for _, scales in stored], schema.field("scales").type),
-        "mean": _vectors(means, schema.field("mean").type),
-        "boxes": _matrices([_halves(e.page.boxes) for e in entries], BOXES),
-        "word_boxes": _matrices([_halves([w.box for w in e.words]) for e in entries], BOXES),
-    }
-    plain = {"written": written}
-    rows = [row_of(e) | plain | {"thumbnail": e.thumbnail} | dict(e.metadata) for e in entries]
+    columns = _matrix_columns(entries, about, schema)
+    rows = []
+    for entry in entries:
+        own = {"written": written, "thumbnail": entry.thumbnail}
+        rows.append(row_of(entry) | own | dict(entry.metadata))
     for field in schema:
         if field.name not in columns and field.name not in CHECKSUMS:
             columns[field.name] = pa.array([row.get(field.name) for row in rows], field.type)
-    if about.version >= 2:
+    if about.has_checksums:
         columns |= _checksums(pa.record_batch(columns))
     return pa.table([columns[field.name] for field in schema], schema=schema)
 
 
+def _matrix_columns(
+    entries: Sequence[Entry], about: About, schema: pa.Schema
+) -> dict[str, pa.Array]:
+    """The columns that hold a matrix or a vector of each page."""
+    vectors, scales, means, boxes, word_boxes = [], [], [], [], []
+    for entry in entries:
+        page = entry.page
+        page_rows, page_scales = _in_dtype(page, about.dtype)
+        vectors.append(page_rows)
+        scales.append(page_scales)
+        means.append(page.stored.mean(0))
+        boxes.append(_half_boxes(page.boxes))
+        word_boxes.append(_half_boxes([word.box for word in entry.words]))
+    return {
+        "vectors": _matrices(vectors, schema.field("vectors").type),
+        "scales": pa.array(scales, schema.field("scales").type),
+        "mean": _vectors(np.stack(means), schema.field("mean").type),
+        "boxes": _matrices(boxes, BOXES),
+        "word_boxes": _matrices(word_boxes, BOXES),
+    }
+
+
+def _in_dtype(page: Compressed, dtype: str) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
+    """The rows (m + e, d) of a page in the dtype of the store, and their scales in int8."""
+    if dtype == "int8":
+        return kernels.quantise(page.stored)
+    return cast(page.stored, dtype, page.id), None
+
+
+def _half_boxes(boxes: Any) -> NDArray[np.float16] | None:
+    if boxes is None:
+        return None
+    return np.asarray(boxes, np.float16).reshape(-1, 4)
+
+
+def _matrices(parts: Sequence[NDArray[Any] | None], type: pa.DataType) -> pa.ListArray:
+    """A column with a matrix per page; null where there is none."""
+    lengths = [0 if part is None else len(part) for part in parts]
+    offsets = np.cumsum([0, *lengths]).astype(np.int32)
+    present = [part for part in parts if part is not None]
+    values = pa.array([], type.value_type)
+    if present:
+        values = _vectors(np.concatenate(present), type.value_type)
+    is_missing = pa.array([part is None for part in parts])
+    return pa.ListArray.from_arrays(pa.array(offsets), values, type=type, mask=is_missing)
+
+
+def _vectors(matrix: NDArray[Any], type: pa.DataType) -> pa.FixedSizeListArray:
+    """A column with a row of a matrix per page."""
+    numbers = pa.array(np.ascontiguousarray(matrix).ravel(), type.value_type)
+    return pa.FixedSizeListArray.from_arrays(numbers, type=type)
+
+
 def _checksums(batch: pa.RecordBatch) -> dict[str, pa.Array]:
-    """The columns of checksums of a batch that has all others; computed from Arrow, as they are when it is read."""
-    rows = batch.drop_columns(list(MATRICES)).to_pylist()
+    """The two columns of checksums of a batch that has all others; computed from Arrow, as when a page is read."""
     vectors, details = [], []
-    for i, row in enumerate(rows):
+    for i, row in enumerate(_plain_rows(batch)):
         vectors.append(vectors_checksum(row["id"], *vectors_of(batch, i)))
-        details.append(details_checksum(row, *_details(batch, i)))
+        details.append(details_checksum(row, *_detail_matrices(batch, i)))
     return {
         "vectors_checksum": pa.array(vectors, pa.uint64()),
         "details_checksum": pa.array(details, pa.uint64()),
     }
 
 
-def _details(batch: pa.RecordBatch, i: int) -> list[NDArray[Any] | None]:
-    """The matrices of page i that only show it: its boxes, those of its words, and its mean."""
-    boxes = matrix_of(batch.column("boxes"), i)
-    word_boxes = matrix_of(batch.column("word_boxes"), i)
-    mean = batch.column("mean")[i].values.to_numpy()
-    return [boxes, word_boxes, mean]
+# ------------------------------------------------------------------------------------------- reading entries
 
 
 def to_entries(batch: pa.RecordBatch, about: About, metadata: Iterable[str]) -> Iterator[Entry]:
     """The entries of a batch with every column; a damaged page is refused by its id."""
-    rows = batch.drop_columns(list(MATRICES)).to_pylist()
-    for i, row in enumerate(rows):
+    for i, row in enumerate(_plain_rows(batch)):
         try:
-            yield _to_entry(batch, i, row, about, metadata)
-        except (ValueError, TypeError, IndexError, AttributeError) as error:
-            if isinstance(error, Damaged):
-                raise
-            raise Damaged(
-                f"page {row['id']!r} is damaged on disk: restore the store, "
-                f"or delete the page and index its file again"
-            ) from None
+            entry = _to_entry(batch, i, row, about, metadata)
+        except Damaged:
+            raise
+        except (ValueError, TypeError, IndexError, AttributeError):
+            raise damaged_page(row["id"]) from None
+        yield entry
+
+
+def _plain_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a batch as Python objects, without matrices."""
+    try:
+        rows: list[dict[str, Any]] = batch.drop_columns(list(MATRICES)).to_pylist()
+    except UnicodeDecodeError:
+        raise damaged("a text in it is not UTF-8") from None
+    return rows
 
 
 def _to_entry(
     batch: pa.RecordBatch, i: int, row: dict[str, Any], about: About, metadata: Iterable[str]
 ) -> Entry:
+    id = row["id"]
     vectors, scales = vectors_of(batch, i)
-    boxes, word_boxes, mean = _details(batch, i)
-    if about.version >= 2:
-        check(row["id"], row["vectors_checksum"], vectors_checksum(row["id"], vectors, scales))
-        details = details_checksum(row, boxes, word_boxes, mean)
-        check(row["id"], row["details_checksum"], details)
+    boxes, word_boxes, mean = _detail_matrices(batch, i)
+    if about.has_checksums:
+        check(id, row["vectors_checksum"], vectors_checksum(id, vectors, scales))
+        check(id, row["details_checksum"], details_checksum(row, boxes, word_boxes, mean))
     return entry_of(
         row,
-        restored(vectors, scales),
+        _as_float32(vectors, scales),
         None if boxes is None else boxes.astype(np.float32),
         [] if word_boxes is None else word_boxes.astype(np.float64).tolist(),
         about.method,
-        thumbnail=row["thumbnail"],
-        metadata={name: row[name] for name in metadata if row[name] is not None},
+        row["thumbnail"],
+        {name: row[name] for name in metadata if row[name] is not None},
     )
 
 
-class StoredVectors(NamedTuple):
+def _detail_matrices(batch: pa.RecordBatch, i: int) -> list[NDArray[Any] | None]:
+    """The matrices of page i that a search does not compare: its boxes, those of its words, and its mean."""
+    boxes = _matrix(batch.column("boxes"), i)
+    word_boxes = _matrix(batch.column("word_boxes"), i)
+    mean = batch.column("mean")[i].values.to_numpy()
+    return [boxes, word_boxes, mean]
+
+
+def _as_float32(rows: NDArray[Any], scales: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    restored = rows.astype(np.float32)
+    if scales is not None:
+        restored *= scales[:, None]
+    return restored
+
+
+# ------------------------------------------------------------------------------------------- reading vectors
+
+
+class VectorsOfPage(NamedTuple):
     """What a search compares of one page: its stored rows (m + e, d), and their scales in int8."""
 
     id: str
@@ -200,78 +265,53 @@ class StoredVectors(NamedTuple):
     scales: NDArray[np.float32] | None
 
 
-def stored_vectors(batch: pa.RecordBatch) -> Iterator[StoredVectors]:
-    """The vectors of each page of a batch; one whose checksum differs is refused by its id."""
+def vectors_of_pages(batch: pa.RecordBatch) -> Iterator[VectorsOfPage]:
+    """The vectors of each page of a batch; a page whose checksum differs is refused by its id."""
     checksums = None
     if "vectors_checksum" in batch.schema.names:
         checksums = batch.column("vectors_checksum").to_pylist()
     for i, id in enumerate(batch.column("id").to_pylist()):
+        if id is None:
+            raise damaged("a page has no id")
         vectors, scales = vectors_of(batch, i)
         if checksums is not None:
             check(id, checksums[i], vectors_checksum(id, vectors, scales))
-        yield StoredVectors(id, vectors, scales)
+        yield VectorsOfPage(id, vectors, scales)
 
 
-def flat_vectors(batch: pa.RecordBatch) -> tuple[Any, Any, Any, Any]:
-    """Vectors (rows, d), begins and ends of the pages of a batch, and scales of int8; no copy."""
+def page_vectors(batch: pa.RecordBatch) -> PageVectors:
+    """The vectors of all pages of a batch in one matrix, not copied; a damaged page is refused by its id."""
+    ids = [page.id for page in vectors_of_pages(batch)]
     lists = batch["vectors"]
     lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
     ends = np.cumsum(lengths).astype(np.int64)
     begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
     matrix = lists.flatten()
     vectors = matrix.flatten().to_numpy(zero_copy_only=True).reshape(len(matrix), -1)
-    scales = batch["scales"].flatten().to_numpy() if vectors.dtype == np.int8 else None
-    return vectors, begins, ends, scales
+    scales = None
+    if vectors.dtype == np.int8:
+        scales = batch["scales"].flatten().to_numpy()
+    return PageVectors(ids, vectors, begins, ends, scales)
 
 
 def vectors_of(batch: pa.RecordBatch, i: int) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
     """The stored rows (m + e, d) of page i of a batch, and their scales in int8; views, not copies."""
-    rows = matrix_of(batch.column("vectors"), i)
+    rows = _matrix(batch.column("vectors"), i)
     if rows is None:
-        raise Damaged(f"page '{batch.column('id')[i]}' is damaged on disk: its vectors are missing")
+        raise damaged_page(batch.column("id")[i].as_py())
+    if rows.dtype != np.int8:
+        return rows, None
     scales = batch.column("scales")[i].values
-    return rows, None if scales is None else scales.to_numpy()
+    if scales is None or len(scales) != len(rows):
+        raise damaged_page(batch.column("id")[i].as_py())
+    return rows, scales.to_numpy()
 
 
-def restored(rows: NDArray[Any], scales: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    """Stored rows as float32."""
-    rows = rows.astype(np.float32)
-    return rows if scales is None else rows * scales[:, None]
-
-
-def matrix_of(column: pa.ListArray, i: int) -> NDArray[Any] | None:
+def _matrix(column: pa.ListArray, i: int) -> NDArray[Any] | None:
     """The matrix in row i of a column of lists of lists of one size; None where it is null."""
     rows = column[i].values
     if rows is None:
         return None
-    matrix: NDArray[Any] = (
-        rows.flatten().to_numpy(zero_copy_only=True).reshape(len(rows), rows.type.list_size)
-    )
+    numbers = rows.flatten().to_numpy(zero_copy_only=True)
+    matrix: NDArray[Any] = numbers.reshape(len(rows), rows.type.list_size)
     return matrix
-
-
-def _stored(page: Compressed, dtype: str) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
-    return (
-        kernels.quantise(page.stored)
-        if dtype == "int8"
-        else (cast(page.stored, dtype, page.id), None)
-    )
-
-
-def _halves(boxes: Any) -> NDArray[np.float16] | None:
-    return None if boxes is None else np.asarray(boxes, np.float16).reshape(-1, 4)
-
-
-def _matrices(parts: Sequence[NDArray[Any] | None], type: pa.DataType) -> pa.ListArray:
-    flat = [part for part in parts if part is not None]
-    ends = np.cumsum([0, *(0 if part is None else len(part) for part in parts)]).astype(np.int32)
-    values = (
-        _vectors(np.concatenate(flat), type.value_type) if flat else pa.array([], type.value_type)
-    )
-    missing = pa.array([part is None for part in parts])
-    return pa.ListArray.from_arrays(pa.array(ends), values, type=type, mask=missing)
-
-
-def _vectors(matrix: NDArray[Any], type: pa.DataType) -> pa.FixedSizeListArray:
-    numbers = pa.array(np.ascontiguousarray(matrix).ravel(), type.value_type)
-    return pa.FixedSizeListArray.from_arrays(numbers, type=type)
