@@ -19,6 +19,7 @@ LAYERS = [
     "errors",
     "files",
     "threads",
+    "user_modules",
     "arrays",
     "geometry",
     "types",
