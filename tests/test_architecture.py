@@ -29,6 +29,7 @@ LAYERS = [
     "encoders",
     "compression_report",
     "search",
+    "fidelity",
     "store",
     "evaluate",
     "inspector",
