@@ -1,5 +1,7 @@
 """The JavaScript: modules that are bundled into one script, and a linter that refuses what is not defined."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import adamerge as am
 from adamerge.errors import BadFile
 from adamerge.inspector.javascript_bundle import bundle
 
+ROOT = Path(__file__).parent.parent
 WEB = Path(am.__file__).parent / "inspector" / "web"
 
 
@@ -56,3 +59,42 @@ def test_what_the_bundle_does_not_understand_is_refused(tmp_path, code, words):
     main = module(tmp_path, "main.js", f"{code}\n")
     with pytest.raises(BadFile, match=words):
         bundle(main)
+
+
+def lint(file):
+    oxlint = Path(sys.executable).with_name("oxlint")
+    command = [oxlint, "-c", ROOT / ".oxlintrc.json", "--deny-warnings", file]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+GOOD = 'import { low } from "./low.js";\n\nexport function twice() {\n  return 2 * low;\n}\n'
+
+
+def test_the_linter_passes_a_module_that_imports_what_it_uses(tmp_path):
+    module(tmp_path, "low.js", "export const low = 2;\n")
+    run = lint(module(tmp_path, "main.js", GOOD))
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "rule"),
+    [
+        ("2 * low", "2 * high", "no-undef"),
+        ("2 * low", "2 * name * low", "no-restricted-globals"),
+        ("2 * low", "2", "no-unused-vars"),
+        ("2 * low", "low ? (low > 1 ? 2 : 3) : 4", "no-nested-ternary"),
+        ("import { low }", "import { twin as low }", "import(named)"),
+    ],
+)
+def test_the_linter_refuses(tmp_path, was, is_now, rule):
+    module(tmp_path, "low.js", "export const low = 2;\n")
+    assert was in GOOD
+    run = lint(module(tmp_path, "main.js", GOOD.replace(was, is_now)))
+    assert run.returncode == 1
+    assert rule in run.stdout
+
+
+def test_the_linter_refuses_a_plain_script_that_makes_globals(tmp_path):
+    run = lint(module(tmp_path, "theme.js", "const root = document.body;\nroot.remove();\n"))
+    assert run.returncode == 1
+    assert "no-implicit-globals" in run.stdout

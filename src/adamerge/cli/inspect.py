@@ -118,7 +118,7 @@ def _read_stored(
     where: str, id: str, name: str | None, device: str | None
 ) -> tuple[MultiVector, Page, Encoder]:
     with open_named(where, encoder=name) as store:
-        if not store.known().encoder.get("name"):
+        if not store.require_about().encoder.get("name"):
             raise BadInput(
                 f"{where} does not say which encoder made its pages: inspect the file itself"
             )
@@ -152,7 +152,7 @@ def _default_method(page: str, encoder_name: str | None) -> str:
     if stored:
         where, _ = stored
         with open_named(where) as store:
-            return store.known().method
+            return store.require_about().method
     if is_picture(page):
         return default_method(encoder_name or DEFAULT_ENCODER)
     spec = encoder_of(page)

@@ -64,7 +64,7 @@ def file_of(entry: Entry) -> Path:
 def encode_again(store: Store, entry: Entry, encoder: Encoder) -> tuple[MultiVector, Page]:
     """The patches and the picture of a page: encoded from its file as when the page was indexed."""
     path = file_of(entry)
-    about = store.known()
+    about = store.require_about()
     about.check_encoder(encoder.about)
     dpi = about.encoder.get("dpi", DPI)
     page = read_page(f"{path}#{entry.number}", dpi)

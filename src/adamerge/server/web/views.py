@@ -106,7 +106,7 @@ def _neighbours(store: Store, entry: Entry) -> tuple[str | None, str | None]:
     there = {found.id for found in store.get(nearest)}
     if len(there) < len(nearest):  # else there is no need to look at the whole file
         source = store.sources().get(entry.source)
-        there = set(source.ids) if source else set()
+        there = set(source.hashes) if source else set()
     return _first_of(before, there), _first_of(after, there)
 
 
