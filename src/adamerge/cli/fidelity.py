@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import on_device, own_methods, vector_options
+from adamerge.cli.common import on_device, own_modules, vector_options
 from adamerge.cli.progress import tracked
 from adamerge.cli.text_table import text_table
 from adamerge.encoders import EncoderSpec
@@ -58,7 +58,7 @@ def _strip(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     show_default=True,
     help="May be given again.",
 )
-@own_methods
+@own_modules
 @click.option(
     "--queries",
     "queries_path",
