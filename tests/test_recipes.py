@@ -65,3 +65,13 @@ def test_the_encoder_of_the_recipe_fills_a_store_and_finds_pages(follow):
 def test_the_format_of_the_recipe_is_read(follow):
     printed = follow("A file format")
     assert re.search(r"^a +3 +2 ", printed, re.MULTILINE)
+
+
+def test_the_store_of_the_recipe_finds_a_page_by_its_own_vectors(follow):
+    printed = follow("A store")
+    assert printed.startswith("Found(")
+    assert "exact" in printed
+
+
+def test_the_measure_of_the_recipe_is_that_of_its_two_queries(follow):
+    assert follow("A measure") == ""
