@@ -18,8 +18,7 @@ from adamerge.compress.names import as_method
 from adamerge.encoders import Encoder, load_encoder
 from adamerge.encoders.encode import batches
 from adamerge.errors import BadInput
-from adamerge.evaluate.encoded import file_name
-from adamerge.evaluate.scores import score, stack
+from adamerge.evaluate.experiment import file_name, score_pages, stack_queries
 from adamerge.types import Compressed, MultiVector, Page, Word
 
 BATCH = 4
@@ -75,8 +74,8 @@ class CompressedModel:
         """The best pages of every query; of those that are offered in `top_ranked` alone, where there are such."""
         texts = {str(row["id"]): str(row["text"]) for row in queries}
         encoded = self.encoder.encode_queries(list(texts.values()))
-        vectors = stack(MultiVector(query) for query in encoded)
-        scores = score(vectors, self.pages, self.threads)
+        vectors = stack_queries(MultiVector(query) for query in encoded)
+        scores = score_pages(vectors, self.pages, self.threads)
 
         offered = top_ranked or {}
         hits: Hits = {}
