@@ -3,6 +3,7 @@
 import json
 import shutil
 import warnings
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -295,21 +296,8 @@ def test_a_checkpoint_that_would_leave_weights_random_is_refused(colqwen, tmp_pa
         load_encoder(str(bad))
 
 
-def make_lora(base, folder):
-    from colpali_engine.models import ColQwen2_5
-    from peft import LoraConfig, get_peft_model
-
-    torch.manual_seed(1)
-    lora = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
-    get_peft_model(ColQwen2_5.from_pretrained(base), lora).save_pretrained(folder)
-    for file in base.iterdir():
-        if "token" in file.name or "processor" in file.name or file.name.endswith(".jinja"):
-            shutil.copy(file, folder)
-    return folder
-
-
 def test_a_lora_adapter_loads_onto_its_base_and_changes_the_output(colqwen, tmp_path):
-    lora = make_lora(colqwen, tmp_path / "lora")
+    lora = tiny.make_lora(colqwen, tmp_path / "lora")
     adapted = load_encoder(str(lora))
     assert adapted.about["base"] == str(colqwen)
     plain, changed = (e.encode_pages(PAGES[:1])[0] for e in (load_encoder(str(colqwen)), adapted))
@@ -317,12 +305,56 @@ def test_a_lora_adapter_loads_onto_its_base_and_changes_the_output(colqwen, tmp_
     assert np.abs(plain.vectors - changed.vectors).max() > 0.01
 
 
+def test_a_lora_adapter_in_the_published_layout_is_applied_whole(colqwen, tmp_path):
+    """Its keys are those of an older transformers, which some versions of the engine pass over (colpali#424)."""
+    now = tiny.make_lora(colqwen, tmp_path / "now", targets=tiny.PUBLISHED_TARGETS)
+    published = tiny.as_published(now, tmp_path / "published")
+    names = load_file(published / "adapter_model.safetensors")
+    assert any(name.startswith("base_model.model.model.layers.0.") for name in names)
+    assert any("custom_text_proj" in name for name in names)
+    vectors = [
+        load_encoder(str(folder)).encode_pages(PAGES[:1])[0].vectors
+        for folder in (colqwen, now, published)
+    ]
+    np.testing.assert_allclose(vectors[2], vectors[1], atol=1e-6)
+    assert np.abs(vectors[2] - vectors[0]).max() > 0.01
+
+
+def test_a_lora_adapter_that_would_not_be_applied_is_refused(colqwen, tmp_path):
+    lora = tiny.make_lora(colqwen, tmp_path / "lora")
+    weights = load_file(lora / "adapter_model.safetensors")
+    elsewhere = {name.replace("language_model", "tower"): w for name, w in weights.items()}
+    save_file(elsewhere, lora / "adapter_model.safetensors", {"format": "pt"})
+    with pytest.raises(BadFile, match="weights would be random"):
+        load_encoder(str(lora))
+
+
+def test_the_base_of_an_adapter_is_freed_before_the_adapter_is_loaded(
+    colqwen, tmp_path, monkeypatch
+):
+    from colpali_engine.models import ColQwen2_5
+
+    lora = tiny.make_lora(colqwen, tmp_path / "lora")
+    load, alive = ColQwen2_5.from_pretrained.__func__, []
+
+    def noting(cls, name, **options):
+        alive.append([one() is not None for one in models])
+        model, info = load(cls, name, **options)
+        models.append(weakref.ref(model))
+        return model, info
+
+    models = []
+    monkeypatch.setattr(ColQwen2_5, "from_pretrained", classmethod(noting))
+    load_encoder(str(lora))
+    assert alive == [[], [False]]
+
+
 def test_a_lora_adapter_on_a_base_that_lacks_weights_is_refused(colqwen, tmp_path):
     bad = shutil.copytree(colqwen, tmp_path / "base")
     weights = load_file(bad / "model.safetensors")
     weights.pop(next(n for n in weights if "q_proj.weight" in n))
     save_file(weights, bad / "model.safetensors", {"format": "pt"})
-    lora = make_lora(colqwen, tmp_path / "lora")
+    lora = tiny.make_lora(colqwen, tmp_path / "lora")
     config = json.loads((lora / "adapter_config.json").read_text()) | {
         "base_model_name_or_path": str(bad)
     }
