@@ -26,7 +26,7 @@ from adamerge.evaluate.experiment.cell_files import (
     write_cell,
 )
 
-UNPACKED = Path(__file__).parent / "data" / "unpacked_results"
+UNPACKED = Path(__file__).parent / "data" / "unpacked_results.zip"
 TOML = """
 encoders = ["light:Light"]
 datasets = ["manual"]
@@ -142,7 +142,8 @@ def test_two_runs_may_write_the_same_cells_at_the_same_time(finished, copy, monk
 
 
 def test_results_of_an_earlier_version_open_and_are_packed_unchanged(tmp_path):
-    old = shutil.copytree(UNPACKED, tmp_path / "old")
+    old = tmp_path / "old"
+    shutil.unpack_archive(UNPACKED, old)
     before = list(read_cells(old))
     assert [cell.method for cell in before] == [
         "adamerge:k=-0.25,c_min=0.7",
