@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import byhand
-import manual
 import pytest
-from experiment_runs import by_method, go
+from experiment_runs import by_method, go, make_run
 from processes import ended, start_python
 from waiting import LONG, until
 
 from adamerge import evaluate, files
 from adamerge.errors import Damaged
-from adamerge.evaluate.books import build_book, write_book
 from adamerge.evaluate.experiment import cell_files, read_datasets
 from adamerge.evaluate.experiment.cell_files import (
     pack_cells,
@@ -46,13 +44,7 @@ QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A book, an experiment, and a whole run of it."""
-    folder = tmp_path_factory.mktemp("finished")
-    pdf = manual.make(folder / "manual.pdf")
-    write_book(build_book(pdf, "manual"), pdf, folder / "data" / "manual")
-    (folder / "plan.toml").write_text(TOML)
-    done = go(folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return make_run(tmp_path_factory.mktemp("finished"), TOML)
 
 
 @pytest.fixture

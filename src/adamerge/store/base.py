@@ -13,7 +13,7 @@ from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Ranking, check_query, hits_of
 from adamerge.store.about import DTYPES, About
-from adamerge.store.entry import Entry, Source, batches
+from adamerge.store.entry import Entry, Source, entry_batches
 from adamerge.types import Compressed, Found
 
 PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
@@ -138,7 +138,7 @@ class Store(ABC):
         """
         count = 0
         self.refresh()
-        for batch in batches(pages, PAGES_PER_WRITE):
+        for batch in entry_batches(pages, PAGES_PER_WRITE):
             with self._changing:
                 about = self.about or self._about_of_new_store(batch[0].page)
                 for entry in batch:

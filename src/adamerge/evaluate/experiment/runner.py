@@ -18,7 +18,6 @@ from adamerge.evaluate.experiment.dataset_files import write_dataset
 from adamerge.evaluate.experiment.encoder_keeper import EncoderKeeper
 from adamerge.evaluate.experiment.experiment_file import Experiment
 from adamerge.evaluate.experiment.measures import ir_measures_library
-from adamerge.evaluate.experiment.scoring import stack_queries
 from adamerge.evaluate.experiment.vector_cache import (
     LoadEncoder,
     cache_folders,
@@ -26,6 +25,7 @@ from adamerge.evaluate.experiment.vector_cache import (
     is_encoded,
     read_cached,
 )
+from adamerge.search import stack_queries
 from adamerge.vectors import open_shards, pages_per_shard
 
 log = logging.getLogger(__name__)

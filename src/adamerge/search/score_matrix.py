@@ -1,17 +1,15 @@
-"""queries x compressed pages -> MaxSim of every pair."""
+"""Queries x compressed pages -> MaxSim of every pair, as experiments need it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adamerge import kernels
-from adamerge.arrays import Floats
+from adamerge.arrays import Floats, Longs, row_offsets
 from adamerge.types import Compressed, MultiVector
 
-Longs = NDArray[np.int64]
 CHUNK = 64  # pages scored at a time, so that memory does not grow with them
 
 
@@ -30,28 +28,23 @@ class StackedQueries:
 def stack_queries(queries: Iterable[MultiVector]) -> StackedQueries:
     """Queries that were encoded one by one, as one array."""
     vectors = [query.vectors for query in queries]
-    return StackedQueries(np.concatenate(vectors), _offsets(vectors))
+    return StackedQueries(np.concatenate(vectors), row_offsets(vectors))
 
 
 def score_pages(queries: StackedQueries, pages: Iterable[Compressed], threads: int = 1) -> Floats:
     r"""The score of every query on every page: (queries, pages).
 
-    s(Q, P) = sum_{x in Q} max_{y in P} <x, y>
+    s(Q, P) = sum_{x in Q} max_{y in P} <x, y>        the extra rows of a page count, as in a store
     """
     scores = []
     for chunk in _chunks(pages):
         vectors = [page.stored for page in chunk]
         rows = np.concatenate(vectors)
-        offsets = _offsets(vectors)
+        offsets = row_offsets(vectors)
         begins, ends = offsets[:-1], offsets[1:]
         some = kernels.maxsim(queries.vectors, queries.offsets, rows, None, begins, ends, threads)
         scores.append(some)
     return np.concatenate(scores, axis=1)
-
-
-def _offsets(vectors: Sequence[Floats]) -> Longs:
-    lengths = [len(rows) for rows in vectors]
-    return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 def _chunks(pages: Iterable[Compressed]) -> Iterator[list[Compressed]]:

@@ -7,7 +7,7 @@ from adamerge.store.lance.snapshot import Snapshot
 MOST_WRITES = 256  # that a filter lists; where more writes are new, all vectors are read
 
 
-class VectorCache:
+class LoadedVectors:
     """The vectors of a table in memory, if they fit."""
 
     def __init__(self, budget: int) -> None:
