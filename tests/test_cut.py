@@ -101,7 +101,7 @@ def test_a_floor_is_a_cosine(c_min):
 
 def test_the_door_of_cutting():
     tree = link.ward(random_page(5, 4).vectors)
-    with pytest.raises(BadInput, match="sequence must be running-min or height or raw, got 'foo'"):
+    with pytest.raises(BadInput, match="sequence must be raw or running-min or height, got 'foo'"):
         cut.cliff(tree, 0.5, "foo")
     with pytest.raises(BadInput, match="c_min is a cosine"):
         cut.cliff(tree, "high")

@@ -122,7 +122,7 @@ def test_every_place_of_the_handle_gives_the_groups_of_that_cut(look, name):
             opened.evaluate(EVERY_CUT, [i, len(step.sequence)])
         ):
             stop = cut.budget(
-                step.tree, len(step.tree) - made, getattr(step.method, "sequence", "running-min")
+                step.tree, len(step.tree) - made, getattr(step.method, "sequence", "raw")
             )
             groups = np.full(len(inspection.page), -1)
             groups[step.kept] = cut.groups(step.tree, stop)

@@ -152,9 +152,7 @@ def test_adamerge_is_its_four_stages(make_page, options):
 
     keep = prune.by_attention(page.attention, k=-0.5)
     tree = link.ward(page.vectors[keep])
-    stop = (cut.floor if "cut" in options else cut.cliff)(
-        tree, 0.6, options.get("sequence", "running-min")
-    )
+    stop = (cut.floor if "cut" in options else cut.cliff)(tree, 0.6, options.get("sequence", "raw"))
     groups = cut.groups(tree, stop)
     unit = "unit" in options
     if options.get("pool") == "mean":

@@ -157,7 +157,7 @@ class AdaMerge(
     c_min: float = 0.7
     pool: Pool = "attention"
     cut: Literal["cliff", "floor"] = "cliff"
-    sequence: CosineSequence = "running-min"
+    sequence: CosineSequence = "raw"
     stats: Stats = "iqr"
     unit: bool = False
     importance: Importance = "attention"
