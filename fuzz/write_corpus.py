@@ -4,6 +4,7 @@ Findings that were kept there by hand, whose names begin with `found-`, stay.
 """
 
 import io
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+import torch
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 from safetensors.numpy import save
@@ -100,6 +102,20 @@ def tables() -> None:
             write("parquet", f"{name}-{packing}.parquet", out.getvalue())
 
 
+def tensors() -> None:
+    """A page, pages in a list, a padded batch with its mask; and what an index of byaldi says of pages."""
+    rows = [torch.from_numpy(page) for page in ROWS]
+    batch = {"vectors": torch.ones(2, 3, 4), "mask": torch.tensor([[1, 1, 0], [1, 1, 1]])}
+    contents = {"page": rows[0], "list": [page.bfloat16() for page in rows], "batch": batch}
+    for name, content in contents.items():
+        out = io.BytesIO()
+        torch.save(content, out)
+        write("pt", f"{name}.pt", out.getvalue())
+    places = {i: {"doc_id": 0, "page_id": i + 1} for i in range(3)}
+    write("byaldi", "places.json", json.dumps(places).encode())
+    write("byaldi", "config.json", json.dumps({"model_name": "vidore/colqwen2-v1.0"}).encode())
+
+
 def pictures() -> None:
     """Small pictures of every format and some modes."""
     colours = Image.fromarray(RANDOM.integers(256, size=(9, 12, 3), dtype=np.uint8))
@@ -141,5 +157,5 @@ def numbers() -> None:
 
 
 if __name__ == "__main__":
-    for write_examples in (shards, numpy_files, tables, pictures, documents, numbers):
+    for write_examples in (shards, numpy_files, tables, tensors, pictures, documents, numbers):
         write_examples()

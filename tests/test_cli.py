@@ -359,3 +359,41 @@ def test_a_stopped_run_goes_on_and_ends_as_if_undisturbed(many, tmp_path, signal
     assert len(list(whole.glob("shard-*"))) > 1
     for file in whole.iterdir():
         assert file.read_bytes() == (stopped / file.name).read_bytes()
+
+
+HALVES = '''
+from dataclasses import dataclass
+import adamerge as am
+from adamerge.compress import cut, link, pool
+
+
+@dataclass(frozen=True)
+class Halves(am.Method, names={"cli-halves": {}}):
+    """Merge to half of the patches."""
+
+    def __call__(self, page):
+        groups = cut.groups(link.ward(page.vectors), (len(page) + 1) // 2)
+        return am.Compressed(pool.mean(page.vectors, groups), groups, method=str(self), id=page.id)
+'''
+
+
+def test_a_method_of_a_file_works_on_the_command_line(source, tmp_path):
+    file = tmp_path / "halves.py"
+    file.write_text(HALVES)
+    by_it = ("--module", file, "--method", "cli-halves")
+    rows = lines(run("compress", source, "-o", tmp_path / "small", *by_it, "--json"))
+    assert [row["stored"] for row in rows[:-1]] == [15, 16, 16, 17, 17]
+    assert (
+        "cli-halves\n    Merge to half of the patches." in run("methods", "--module", file).stdout
+    )
+    inspected = run("inspect", f"{source}#report#0", "-o", tmp_path / "page.html", *by_it)
+    assert inspected.returncode == 0, inspected.stderr
+
+
+def test_a_module_that_cannot_be_read_is_one_line(source, tmp_path):
+    result = run("compress", source, "-o", tmp_path / "small", "--module", tmp_path / "no.py")
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"adamerge: {tmp_path}/no.py is no file of Python: a module is a file that defines methods\n"
+    )
+    assert not (tmp_path / "small").exists()

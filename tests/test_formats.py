@@ -84,9 +84,19 @@ def test_safetensors(tmp_path):
     check(tmp_path / "v" / "shard-00000.safetensors", ["x", "y", "z"])
 
 
-def test_safetensors_of_bfloat16_says_what_to_do(tmp_path):
-    save_torch({"vectors": torch.ones(2, 3, dtype=torch.bfloat16)}, tmp_path / "b.safetensors")
-    with pytest.raises(BadFile, match="tensor 'vectors' is BF16, which NumPy lacks: save float16"):
+def test_safetensors_of_bfloat16_are_widened_to_the_bit(tmp_path):
+    whole = torch.from_numpy(RNG.normal(size=(9, 4))).bfloat16()
+    tensors = {"vectors": whole, "offsets": torch.tensor([0, 3, 4, 9])}
+    save_torch(tensors, tmp_path / "b.safetensors")
+    pages = list(am.read_vectors(tmp_path / "b.safetensors"))
+    assert [len(page) for page in pages] == [3, 1, 5]
+    read = np.concatenate([page.vectors for page in pages])
+    np.testing.assert_array_equal(read, whole.float().numpy())
+
+
+def test_safetensors_of_float8_say_what_to_do(tmp_path):
+    save_torch({"vectors": torch.ones(2, 3).to(torch.float8_e4m3fn)}, tmp_path / "b.safetensors")
+    with pytest.raises(BadFile, match="tensor 'vectors' is F8_E4M3, which NumPy lacks: save floa"):
         list(am.read_vectors(tmp_path / "b.safetensors"))
 
 
@@ -188,7 +198,7 @@ BROKEN = {
     "named.parquet": (
         table(embedding=[[[1.0]]]),
         BadFile,
-        "has no column 'vectors' (its columns: embedding)",
+        "has no column 'vectors': say which holds the vectors, as --column NAME; it has embedding (list<",
     ),
     "ragged.parquet": (
         table(vectors=[[[1.0], [2.0, 3.0]]]),

@@ -2,7 +2,7 @@
 
 NAMES = (
     *("methods", "filters", "manifests", "metadata", "experiments"),
-    *("shards", "numpy", "safetensors", "arrow", "feather", "parquet"),
+    *("shards", "numpy", "safetensors", "arrow", "feather", "parquet", "pt", "byaldi"),
     *("images", "pdf", "kernels", "http"),
 )
 TARGETS = {name: f"fuzz.targets.{name}" for name in NAMES}

@@ -4,10 +4,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
+from adamerge.compress.method_files import import_methods
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
@@ -19,6 +21,46 @@ on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best
 max_visual_tokens = click.option(
     "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
 )
+
+
+def _import_modules(_: click.Context, __: click.Parameter, paths: tuple[Path, ...]) -> None:
+    for path in paths:
+        import_methods(path)
+
+
+own_methods = click.option(
+    "--module",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    callback=_import_modules,
+    expose_value=False,
+    is_eager=True,
+    help="A Python file with methods of your own. May be given again.",
+)
+
+
+def _two_numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+    """`4,7` as (4, 7); None where the option is not given."""
+    if text is None:
+        return None
+    before, comma, after = text.partition(",")
+    if not comma or not before.isdecimal() or not after.isdecimal():
+        raise click.BadParameter(f"two numbers of rows, as 4,7; got '{text}'", ctx, param)
+    return int(before), int(after)
+
+
+def vector_options(verb: Any) -> Any:
+    """The options of every verb that reads vectors of other programs."""
+    prompt_rows = click.option(
+        "--prompt-rows",
+        metavar="BEFORE,AFTER",
+        callback=_two_numbers,
+        help="Rows of every page that are prompt, as 4,7: before and after its patches.",
+    )
+    column = click.option(
+        "--column", default="", help="Column or array that holds the vectors.  [default: vectors]"
+    )
+    return column(prompt_rows(verb))
 
 
 def encoder_spec(

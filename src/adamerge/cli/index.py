@@ -15,6 +15,7 @@ from adamerge.cli.common import (
     encoder_spec,
     max_visual_tokens,
     on_device,
+    own_methods,
     tell_passed_over,
     tell_skipped,
 )
@@ -46,6 +47,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.option(
     "--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]"
 )
+@own_methods
 @click.option(
     "--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]"
 )

@@ -8,9 +8,18 @@ from typing import Any
 import click
 
 from adamerge import compression_report
+from adamerge.cli.common import vector_options
+from adamerge.errors import BadInput
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
-from adamerge.vectors import is_shards, open_shards, read_vectors
+from adamerge.vectors import (
+    NO_OPTIONS,
+    ReadOptions,
+    is_shards,
+    open_shards,
+    read_vectors,
+    recorded_encoder,
+)
 
 NAMES = {  # of facts, where the usual word is another than that of the manifest
     "name": "encoder",
@@ -24,12 +33,13 @@ NAMES = {  # of facts, where the usual word is another than that of the manifest
 @click.command()
 @click.argument("path", metavar="PATH_OR_URL")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def info(path: str, as_json: bool) -> None:
+@vector_options
+def info(path: str, as_json: bool, column: str, prompt_rows: tuple[int, int] | None) -> None:
     """Say what a store, a folder or a file of vectors holds: pages, vectors, bytes, and what made them.
 
     Numbers are rounded for reading; --json has all of their digits.
     """
-    known = facts(path)
+    known = facts(path, ReadOptions(column, prompt_rows))
     click.echo(json.dumps(known) if as_json else in_words(known))
 
 
@@ -87,14 +97,17 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def facts(where: str | Path) -> dict[str, Any]:
-    """What a store, a folder or a file of vectors holds."""
+def facts(where: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any]:
+    """What a store, a folder or a file of vectors holds; `options` are for files of other programs."""
+    if options and (is_store(where) or is_shards(where)):
+        raise BadInput(f"{where} says itself where its vectors are: leave out {options}")
     if is_store(where):
         with open_named(str(where)) as store:
             return store.facts()
     path = Path(where)
     if not is_shards(path):
-        return _facts_of_pages(read_vectors(path))
+        pages = read_vectors(path, column=options.column, prompt_rows=options.prompt_rows)
+        return _facts_of_pages(pages) | recorded_encoder(path)
     folder = open_shards(path)
     manifest = folder.manifest
     facts: dict[str, Any] = {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from adamerge.cli.common import own_methods, vector_options
 from adamerge.compress import parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
 from adamerge.encoders.ocr_fallback import prepare_page
@@ -17,6 +18,7 @@ from adamerge.inspector.stored import encode_again, entry_of, file_of, split_sto
 from adamerge.pages import DPI
 from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
+from adamerge.vectors import ReadOptions
 
 File = click.Path(path_type=Path, dir_okay=False)
 
@@ -35,6 +37,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     "method_name",
     help="`adamerge methods` lists them.  [default: the store's, or the encoder's]",
 )
+@own_methods
 @click.option(
     "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
 )
@@ -47,6 +50,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Resolution of a PDF page.",
 )
+@vector_options
 def inspect(
     page: str,
     out: Path | None,
@@ -57,6 +61,8 @@ def inspect(
     image: str | None,
     device: str | None,
     dpi: int,
+    column: str,
+    prompt_rows: tuple[int, int] | None,
 ) -> None:
     """Show what a method does to one PAGE, as one HTML file that needs nothing else.
 
@@ -74,14 +80,21 @@ def inspect(
     if out is None and svg is None:
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
     method = parse_method(method_name or _method_of(page, name))
-    vectors, picture, encoder = _read(page, image, name, device, dpi, bool(texts))
+    options = ReadOptions(column, prompt_rows)
+    vectors, picture, encoder = _read(page, options, image, name, device, dpi, bool(texts))
     inspection = look_into(vectors, method, picture, _ask(encoder, texts))
     for path, text in _written(inspection, out, svg):
         click.echo(f"{write(path, text)}  {len(text.encode()):,} bytes")
 
 
 def _read(
-    page: str, image: str | None, name: str | None, device: str | None, dpi: int, asked: bool
+    page: str,
+    options: ReadOptions,
+    image: str | None,
+    name: str | None,
+    device: str | None,
+    dpi: int,
+    asked: bool,
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if one is needed."""
     if stored := split_store(page):
@@ -95,7 +108,7 @@ def _read(
         encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
         picture = prepare_page(encoder, picture)
         return encoder.encode_pages([picture])[0], picture, encoder
-    patches = read_patches(page)
+    patches = read_patches(page, options)
     known = EncoderSpec(name, device=device) if name else encoder_of(page, device)
     if asked and not known:
         raise BadInput("a query needs --encoder: the vectors do not say what made them")

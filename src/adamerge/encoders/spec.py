@@ -177,6 +177,11 @@ def installed() -> dict[str, Kind]:
     return brought | KINDS
 
 
+def examples() -> dict[str, Kind]:
+    """The encoders to choose from: all that have a name of their own, and one checkpoint of the ColPali family."""
+    return installed() | {EXAMPLES[0]: COLPALI}
+
+
 def default_method(name: str) -> str:
     """The method that compresses pages of an encoder where none is asked for; of an unknown one, the paper's."""
     return installed().get(name, COLPALI).method

@@ -16,15 +16,14 @@ name = ["random", "merge-total"]
 of = { name = "adamerge", k = "none" }
 """
 
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from adamerge.compress.method_files import import_methods
 from adamerge.compress.names import Method, Name, as_text
 from adamerge.errors import BadFile, BadInput, UnknownName
 from adamerge.evaluate import controls
@@ -69,7 +68,7 @@ def read(path: Path) -> Experiment:
 
 def _experiment(raw: Mapping[str, Any], path: Path) -> Experiment:
     for file in _texts(raw, "modules"):
-        import_file(path.parent / file)
+        import_methods(path.parent / file)
     texts = [text for grid in _list(raw.get("methods", [])) for text in expand(grid)]
     texts += [text for control in _list(raw.get("controls", [])) for text in _controls(control)]
     encoders, datasets, options = (
@@ -95,22 +94,6 @@ def _folder(path: Path, raw: Mapping[str, Any], key: str) -> Path:
     if not isinstance(name, str) or not name:
         raise BadFile(f"it must name a folder in '{key}', got {name!r}")
     return path.parent / name
-
-
-def import_file(path: Path) -> None:
-    """Run a Python file, once: its methods have names from then on."""
-    name = str(path.resolve())  # no name that another module could have
-    spec = spec_from_file_location(name, path)
-    if name in sys.modules:
-        return
-    if not path.is_file() or not spec or not spec.loader:
-        raise BadFile(f"{path} is no file of Python: modules are files beside the experiment")
-    sys.modules[name] = module = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise BadFile(f"{path} cannot be imported ({error!r}): --debug shows where") from error
 
 
 def expand(grid: Mapping[str, Any] | str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, BadInput, NotFound
 from adamerge.pages import DPI, SUFFIXES, read_pages
 from adamerge.types import MultiVector, Page
-from adamerge.vectors import is_shards, open_shards, read_vectors
+from adamerge.vectors import NO_OPTIONS, ReadOptions, is_shards, open_shards, read_vectors
 
 SHOWN = 5  # ids named in an error
 
@@ -66,14 +66,14 @@ def _only(path: Path, id: str, dpi: int) -> list[Page]:
     return list(read_pages([path], dpi, done=AllBut(id)))
 
 
-def read_patches(where: str) -> MultiVector:
+def read_patches(where: str, options: ReadOptions = NO_OPTIONS) -> MultiVector:
     """One page of a folder or file of vectors, by its id; the only one if none is named."""
     path, id = split(where)
     if is_shards(path):
         _refuse_compressed(path)
     ids: list[str] = []
     found: MultiVector | None = None
-    for page in read_vectors(path):
+    for page in read_vectors(path, column=options.column, prompt_rows=options.prompt_rows):
         if page.id == id:
             return page
         found = page

@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from adamerge.errors import AdamergeError, outcome
 from adamerge.server import health
-from adamerge.server.access import AccessControl, error_response
+from adamerge.server.access import HEADERS, AccessControl, error_response
 from adamerge.server.api import endpoints as api
 from adamerge.server.context import Context, context_of
 from adamerge.server.disconnect import CancelOnDisconnect
@@ -78,6 +78,7 @@ def make_app(context: Context) -> Starlette:
         AdamergeError: on_error,
         OSError: on_disk_error,
         ClientDisconnect: on_disconnect,
+        Exception: on_mistake,
     }
     app = Starlette(
         routes=routes(),
@@ -93,12 +94,12 @@ def routes() -> list[Route | Mount]:
     """Every address of the server."""
     return [
         Route("/", views.home),
-        Route("/page/{id:path}", views.page),
+        Route("/page/{id:path}", views.show_page),
         Route("/picture/{id:path}", views.picture),
         Route("/inspect/{id:path}", views.inspect),
         Route("/add", views.add, methods=["GET"]),
         Route("/add", views.upload, methods=["POST"]),
-        Route("/add/jobs", views.jobs),
+        Route("/add/jobs", views.list_jobs),
         Route("/add/{job}/remove", views.remove_job, methods=["POST"]),
         Route("/docs", views.docs),
         Route("/login", views.login, methods=["GET"]),
@@ -139,6 +140,12 @@ def on_disk_error(request: Request, error: OSError) -> Response:
 def on_disconnect(request: Request, error: ClientDisconnect) -> Response:
     """A client that hung up while it was sending reads nothing more; it counts as its mistake, not as ours."""
     return error_response(400, "the request did not arrive whole")
+
+
+def on_mistake(request: Request, error: Exception) -> Response:
+    """A mistake of ours: the log has the traceback. No other middleware sees this answer."""
+    words = "this did not work, by a mistake of the server: its log says more"
+    return _problem(request, 500, words, dict(HEADERS))
 
 
 def _problem(

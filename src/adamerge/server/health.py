@@ -1,5 +1,6 @@
 """What keeps a server from working: a store that cannot be read, a disk that cannot be written."""
 
+import traceback
 from pathlib import Path
 
 from adamerge.errors import AdamergeError
@@ -17,6 +18,9 @@ def store_problem(reader: StoreReader, settings: Settings, writes: bool) -> str:
         return redact(error, *settings.private_folders)
     except OSError as error:
         return f"the store cannot be read: {disk_error(error)}"
+    except Exception as error:  # what a database raises that nobody has met yet
+        traceback.print_exc()
+        return f"the store cannot be read: {redact(error, *settings.private_folders)}"
     if not writes or "://" in reader.where:
         return ""
     problem = folder_problem(Path(reader.where))

@@ -2,6 +2,7 @@
 
 import re
 
+MAX_LETTERS = 1_000  # of an error; a damaged file may make a library write much more
 ABSOLUTE = re.compile(r"(?<![\w.:/])/(?:[^\s/'\",;()]+/)+")  # the folders of an absolute path
 
 
@@ -14,4 +15,4 @@ def redact(error: object, *folders: str) -> str:
             continue
         path = re.compile(rf"/?{re.escape(bare)}(/|\b)")  # Lance leaves out the first slash
         text = path.sub(lambda found: "" if found[1] else "its folder", text)
-    return ABSOLUTE.sub("", text)
+    return ABSOLUTE.sub("", text)[:MAX_LETTERS]

@@ -7,6 +7,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TypeVar
 
+from adamerge.errors import Busy
+
 T = TypeVar("T")
 
 
@@ -27,7 +29,6 @@ class ThreadSlots:
         await self._free.acquire()
         loop = asyncio.get_running_loop()
         result: asyncio.Future[T] = loop.create_future()
-        self.running += 1
 
         def run_work() -> None:
             outcome: Future[T] = Future()
@@ -38,7 +39,12 @@ class ThreadSlots:
             with suppress(RuntimeError):  # the loop has ended, and nobody waits any more
                 loop.call_soon_threadsafe(self._end, result, outcome)
 
-        threading.Thread(target=run_work, name="adamerge", daemon=True).start()
+        try:
+            threading.Thread(target=run_work, name="adamerge", daemon=True).start()
+        except RuntimeError:  # the system has no thread left
+            self._free.release()
+            raise Busy("the server has no thread left: ask again in a moment") from None
+        self.running += 1
         return await result
 
     def _end(self, result: "asyncio.Future[T]", outcome: "Future[T]") -> None:

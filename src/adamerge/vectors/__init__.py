@@ -3,16 +3,21 @@
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from adamerge.errors import NotFound
+from adamerge.errors import BadInput, NotFound
 from adamerge.types import Compressed, MultiVector
+from adamerge.vectors import byaldi
 from adamerge.vectors.formats import read_path
 from adamerge.vectors.manifest import Manifest, is_shards, read_manifest
+from adamerge.vectors.options import NO_OPTIONS, ReadOptions
 from adamerge.vectors.shards import Shards, fingerprint, open_shards, pages_per_shard
 from adamerge.vectors.writer import Writer, write_vectors
 
 __all__ = [
+    "NO_OPTIONS",
     "Manifest",
+    "ReadOptions",
     "Shards",
     "Writer",
     "fingerprint",
@@ -22,18 +27,42 @@ __all__ = [
     "read_compressed",
     "read_manifest",
     "read_vectors",
+    "recorded_encoder",
     "write_vectors",
 ]
 
 
-def read_vectors(path: str | Path, start: int = 0) -> Iterator[MultiVector]:
-    """The pages of a folder or file from number `start` on, read when they are asked for."""
+def read_vectors(
+    path: str | Path,
+    start: int = 0,
+    *,
+    column: str = "",
+    prompt_rows: tuple[int, int] | None = None,
+) -> Iterator[MultiVector]:
+    """The pages of a folder or file from number `start` on, read when they are asked for.
+
+    `column` names the column or array that holds the vectors, where that is not `vectors`. `prompt_rows` says how many
+    rows before and after the patches of every page are not patches; they become `extra`.
+    """
     path = Path(path)
+    options = ReadOptions(column, prompt_rows)
     if is_shards(path):
+        if options:
+            raise BadInput(f"{path} says itself where its vectors are: leave out {options}")
         return open_shards(path).pages(start)
     if not path.exists():
         raise NotFound(f"{path} does not exist")
-    return islice(read_path(path), start, None)
+    return islice(read_path(path, options), start, None)
+
+
+def recorded_encoder(path: str | Path) -> dict[str, Any]:
+    """What a folder of vectors says about the encoder that made it; empty if it says nothing."""
+    path = Path(path)
+    if is_shards(path):
+        return read_manifest(path).encoder
+    if byaldi.is_index(path):
+        return {"name": byaldi.model_of(path)}
+    return {}
 
 
 def read_compressed(path: str | Path) -> Iterator[Compressed]:

@@ -10,21 +10,22 @@ import numpy as np
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.types import MultiVector
 from adamerge.vectors.columns import Array
-from adamerge.vectors.named_arrays import FIELDS, to_page
+from adamerge.vectors.named_arrays import FIELDS, listed, to_page
+from adamerge.vectors.options import ReadOptions
 
 ROWS_AT_A_TIME = 64  # of a Parquet file
 FILE_START = b"ARROW1"  # of a file; a stream, as a dataset on disk is, begins otherwise
 LISTS = ("list", "large_list", "fixed_size_list")
 
 
-def read_parquet(path: Path) -> Iterator[MultiVector]:
+def read_parquet(path: Path, options: ReadOptions) -> Iterator[MultiVector]:
     """The pages of a Parquet file, a row each."""
     parquet = _pyarrow("parquet")
     with parquet.ParquetFile(path) as file:
-        yield from _pages(file.iter_batches(batch_size=ROWS_AT_A_TIME), path)
+        yield from _pages(file.iter_batches(batch_size=ROWS_AT_A_TIME), path, options)
 
 
-def read_arrow(path: Path) -> Iterator[MultiVector]:
+def read_arrow(path: Path, options: ReadOptions) -> Iterator[MultiVector]:
     """The pages of an Arrow file or stream, a row each."""
     ipc = _pyarrow("ipc")
     # Arrow's own file: threads of Arrow that still read one of Python's while Python ends would abort the process
@@ -36,32 +37,39 @@ def read_arrow(path: Path) -> Iterator[MultiVector]:
             batches = map(file.get_batch, range(file.num_record_batches))
         else:
             batches = ipc.open_stream(source)
-        yield from _pages(batches, path)
+        yield from _pages(batches, path, options)
 
 
-def _pages(batches: Iterable[Any], path: Path) -> Iterator[MultiVector]:
+def _pages(batches: Iterable[Any], path: Path, options: ReadOptions) -> Iterator[MultiVector]:
+    vectors = options.column or "vectors"
     number = 0
     for batch in batches:
         batch.validate(full=True)  # offsets that point beyond their buffer would end the process
         names = batch.schema.names
-        if "vectors" not in names:
-            raise BadFile(f"{path} has no column 'vectors' (its columns: {', '.join(names)})")
+        if vectors not in names:
+            raise BadFile(
+                f"{path} has no column '{vectors}': say which holds the vectors, as --column NAME; "
+                f"it has {listed([f'{field.name} ({field.type})' for field in batch.schema])}"
+            )
 
         for row in range(batch.num_rows):
             number += 1
             id = f"{path.stem}#{number}"
             if "id" in names:
                 id = str(batch.column("id")[row])
-            yield to_page(_fields(batch, row, id, path), id, path)
+            yield to_page(_fields(batch, row, vectors, id, path), id, path)
 
 
-def _fields(batch: Any, row: int, id: str, path: Path) -> dict[str, Array]:
-    """The fields of a page that a row of a table has."""
+def _fields(batch: Any, row: int, vectors: str, id: str, path: Path) -> dict[str, Array]:
+    """The fields of a page that a row of a table has; `vectors` names the column of its vectors."""
     fields = {}
     for name in FIELDS:
-        if name not in batch.schema.names:
+        column = name
+        if name == "vectors":
+            column = vectors
+        if column not in batch.schema.names:
             continue
-        cell = batch.column(name)[row]
+        cell = batch.column(column)[row]
         if not cell.is_valid:
             continue
         try:

@@ -13,6 +13,7 @@ from adamerge.errors import BadFile
 from adamerge.types import MultiVector
 from adamerge.vectors import named_arrays
 from adamerge.vectors.columns import Array
+from adamerge.vectors.options import ReadOptions
 
 ARCHIVE = b"PK"  # how a zip file begins
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -22,13 +23,13 @@ ALWAYS_UNPACKED = 64 << 20  # bytes
 MOST_UNPACKED = 64  # times the size of the file
 
 
-def read(path: Path) -> Iterator[MultiVector]:
+def read(path: Path, options: ReadOptions) -> Iterator[MultiVector]:
     """The pages of a file; an array `ids` has the ids of its pages."""
     arrays = read_arrays(path)
     ids: list[str] = []
     if "ids" in arrays:
         ids = [str(id) for id in arrays.pop("ids").ravel()]
-    return named_arrays.to_pages(arrays, ids, path)
+    return named_arrays.to_pages(arrays, ids, path, options)
 
 
 def read_arrays(path: Path) -> dict[str, Array]:

@@ -20,8 +20,9 @@ from adamerge.server import openapi
 from adamerge.server.access import COOKIE, address_of, cookie_value, too_many_tokens
 from adamerge.server.context import MAX_DRAWING, context_of
 from adamerge.server.params import MAX_LETTERS, search_query, text
+from adamerge.server.redact import redact
 from adamerge.server.serialize import links, serialize_page, serialize_search
-from adamerge.server.workers.receive import limit_body
+from adamerge.server.workers.receive import limit_body, read_form
 from adamerge.store import Entry, Store
 
 TEMPLATES_FOLDER = Path(__file__).parent / "templates"
@@ -70,11 +71,12 @@ async def home(request: Request) -> Response:
         found = serialize_search(await shared.search(request, query), query)
     except BadInput as error:
         shown = {"q": given["q"][:MAX_LETTERS], "where": where}
-        return draw(request, "search.html", 400, facts=facts, error=str(error), **shown)
+        words = redact(error, *context_of(request).settings.private_folders)
+        return draw(request, "search.html", 400, facts=facts, error=words, **shown)
     return draw(request, "search.html", facts=facts, found=found, q=query.text, where=query.where)
 
 
-async def page(request: Request) -> Response:
+async def show_page(request: Request) -> Response:
     """A page, with what each word of a query matched on it."""
     reader = context_of(request).reader
     q = text(request.query_params, "q")
@@ -156,6 +158,7 @@ async def inspect(request: Request) -> Response:
         "store": context.reader.where,
         "encoder": context.settings.encoder,
         "id": entry.id,
+        "root": entry.root,
         "query": q.strip(),
         "back": links(entry.id, q, where)["page"],
     }
@@ -178,7 +181,7 @@ async def add(request: Request) -> Response:
     return draw(request, "add.html", jobs=shared.upload_queue(request).all(), largest=largest)
 
 
-async def jobs(request: Request) -> Response:
+async def list_jobs(request: Request) -> Response:
     """The list of that page alone, for its script to put in place of the one it has."""
     return draw(request, "jobs.html", jobs=shared.upload_queue(request).all())
 
@@ -231,7 +234,7 @@ async def _token_of_form(request: Request) -> str:
     limited = limit_body(request, 0)
     try:
         async with asyncio.timeout(LOGIN_SECONDS):
-            async with limited.form(max_files=0, max_fields=2, max_part_size=4096) as form:
+            async with read_form(limited, files=0, fields=2) as form:
                 return str(form.get("token", ""))
     except TimeoutError:
         raise HTTPException(408, "the form took too long to arrive") from None

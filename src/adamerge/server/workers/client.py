@@ -28,7 +28,8 @@ class WorkerClient:
         self.starts = 0
         self.closed = False
         self._process: subprocess.Popen[str] | None = None
-        self._turn = threading.Lock()
+        self._turn = threading.Lock()  # held for a whole task
+        self._starting = threading.Lock()  # held while a process is started
 
     def run(
         self, task: Message, seconds: float, on_progress: Progress = lambda message: None
@@ -47,11 +48,14 @@ class WorkerClient:
                 try:
                     answer = self._exchange(process, task, on_progress, silence)
                 except BaseException:
-                    process.kill()  # the rest of its answer must not be taken for that of the next task
+                    _discard(process)  # the next task must not read the rest of this answer
                     raise
+
+            is_late = silence.expired or whole.expired
+            if is_late or answer is None:
+                exit_code = _discard(process)
             if answer is None:
-                is_late = silence.expired or whole.expired
-                raise WorkerLost(self._end_of(process, is_late))
+                raise WorkerLost(self._reason_lost(exit_code, is_late))
         if "error" in answer:
             raise _error_of(answer)
         return answer
@@ -64,28 +68,39 @@ class WorkerClient:
     def close(self) -> None:
         """End the process; the task that it works on fails."""
         self.closed = True
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        with self._starting:
+            process = self._process
+        if process is not None:
+            process.kill()
+            with self._turn:  # until the task has noticed
+                _discard(process)
 
     def _running(self) -> "subprocess.Popen[str]":
         """The process; a new one if there is none, or if it has ended."""
-        if self.closed:
-            raise WorkerLost("the server is stopping")
-        if self._process is None or self._process.poll() is not None:
-            env = {name: value for name, value in os.environ.items() if name != "ADAMERGE_TOKEN"}
-            self._process = subprocess.Popen(
-                [*self.command, str(self.memory)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                env=env,
-                start_new_session=True,  # Ctrl-C is for the server, which then ends the worker
-            )
-            self.starts += 1
-        return self._process
+        with self._starting:
+            if self.closed:
+                raise WorkerLost("the server is stopping")
+            if self._process is not None and self._process.poll() is not None:
+                _discard(self._process)
+                self._process = None
+            if self._process is None:
+                self._process = self._start()
+            return self._process
+
+    def _start(self) -> "subprocess.Popen[str]":
+        env = dict(os.environ)
+        env.pop("ADAMERGE_TOKEN", None)
+        self.starts += 1
+        return subprocess.Popen(
+            [*self.command, str(self.memory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=env,
+            start_new_session=True,  # Ctrl-C is for the server, which then ends the worker
+        )
 
     def _exchange(
         self,
@@ -109,17 +124,11 @@ class WorkerClient:
             on_progress(message)
         return None
 
-    def _end_of(self, process: "subprocess.Popen[str]", is_late: bool) -> str:
-        """Why a worker was lost, in words; nothing of it stays."""
-        process.kill()  # one that wrote what is no message may still run
-        code = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            assert pipe is not None
-            with suppress(OSError):  # what could not be written any more
-                pipe.close()
+    def _reason_lost(self, exit_code: int, is_late: bool) -> str:
+        """Why a worker was lost, in words."""
         if is_late:
             return "it took too long, and its worker was stopped"
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        how = f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"
         limit = f"{self.memory / 1e9:.1f} GB"
         return (
             f"its worker ended ({how}), most likely because the file needs more memory than the "
@@ -164,13 +173,24 @@ def _timeout(process: "subprocess.Popen[str]", seconds: float) -> Iterator[Timeo
         timeout.stop()
 
 
+def _discard(process: "subprocess.Popen[str]") -> int:
+    """End a process, close its pipes and return its exit code."""
+    process.kill()
+    exit_code = process.wait()
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        with suppress(OSError):  # closing writes what is left, and nobody reads it
+            pipe.close()
+    return exit_code
+
+
 def _parse(line: str) -> Message | None:
     """The message of a line; None of half a line, which a killed worker leaves, and of what is no message."""
     if not line.endswith("\n"):
         return None
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) else None
 

@@ -3,9 +3,11 @@
 import asyncio
 import os
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
@@ -43,7 +45,7 @@ async def receive_file(request: Request, folder: UploadFolder, limit: int) -> tu
 
 
 async def _receive(request: Request, folder: UploadFolder, limit: int) -> tuple[Path, str]:
-    async with request.form(max_files=1, max_fields=4) as form:
+    async with read_form(request, files=1, fields=4) as form:
         given = form.get("file")
         if not isinstance(given, UploadFile):
             raise HTTPException(400, "send one file, in a form field called 'file'")
@@ -53,6 +55,17 @@ async def _receive(request: Request, folder: UploadFolder, limit: int) -> tuple[
         path = folder.arriving()
         await _copy(given, path, limit)
         return path, name
+
+
+@asynccontextmanager
+async def read_form(request: Request, files: int, fields: int) -> AsyncIterator[FormData]:
+    """The form of a request; 400 for one that cannot be decoded."""
+    form = request.form(max_files=files, max_fields=fields, max_part_size=FORM_BYTES)
+    try:
+        async with form as read:
+            yield read
+    except UnicodeError:  # the client names a charset that decodes nothing
+        raise HTTPException(400, "the form cannot be decoded: send it as UTF-8") from None
 
 
 def limit_body(request: Request, limit: int) -> Request:

@@ -21,6 +21,7 @@ from secrets import token_hex
 from adamerge import files
 from adamerge.errors import BadInput, NotFound
 
+DAMAGED = "the record of this file is damaged"  # the bytes are kept all the same
 OLD_NAME = re.compile(r"\.([0-9a-f]{16})\.(.+)")  # how a waiting file was called before
 
 
@@ -49,13 +50,17 @@ class UploadFolder:
         """Make the folder and lock it; again if it was moved or removed since. Locked if another server has it."""
         with self._opening:
             if self._lock is not None and not self._is_locked_here():
-                self.close()
+                self._unlock()
             if self._lock is None:
                 self._lock = files.lock_folder(self.root)
             self.jobs.mkdir(exist_ok=True)
 
     def close(self) -> None:
         """Let the next server in."""
+        with self._opening:
+            self._unlock()
+
+    def _unlock(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -147,14 +152,10 @@ class UploadFolder:
 
     def _read(self, id: str) -> Record:
         try:
-            return Record(id, **json.loads(self._path(id).read_bytes()))
+            text = self._path(id).read_bytes()
         except FileNotFoundError:
             raise NotFound("the file is no longer in the folder of uploads") from None
-        except (
-            ValueError,
-            TypeError,
-        ):  # not as we write it: keep the bytes, whatever they were called
-            return Record(id, id, "failed", "what was known of this file is damaged", 0.0)
+        return _parse_record(id, text) or Record(id, id, "failed", DAMAGED, 0.0)
 
     def _write(self, record: Record) -> None:
         fields = vars(record) | {}
@@ -166,3 +167,14 @@ class UploadFolder:
 
     def _bytes(self, id: str) -> Path:
         return self.jobs / f"{id}.file"
+
+
+def _parse_record(id: str, text: bytes) -> Record | None:
+    """The record that _write() wrote; None if it is anything else."""
+    try:
+        record = Record(id, **json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    has_texts = all(isinstance(value, str) for value in (record.name, record.state, record.error))
+    has_time = isinstance(record.received, float)
+    return record if has_texts and has_time else None

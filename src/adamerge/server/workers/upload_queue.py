@@ -23,6 +23,7 @@ TRIES = 8  # of a file that the store refuses though nothing is wrong with the s
 LOCKED = "another process is writing to the store"
 OTHER_SERVER = "another server uses this folder of uploads: files can be added once it has ended"
 UNWRITABLE = "the folder of uploads cannot be written"
+MISTAKE = "it could not be indexed, by a mistake of the server"
 PROGRESS = ("done", "total")
 RESULT = ("done", "added", "unchanged", "skipped")
 
@@ -130,6 +131,8 @@ class UploadQueue:
                 with self._lock:
                     self._line_up(job)
         except OSError as error:
+            with suppress(OSError):  # a disk that refuses this too: the next start removes it
+                self.folder.finish(job.id)
             raise StoreUnavailable(_folder_words(error)) from None
         finally:
             part.unlink(missing_ok=True)
@@ -165,8 +168,13 @@ class UploadQueue:
             self._try_to_open()
         while not self._stopping.is_set():
             id = self._queue.get()
-            if id and not self._stopping.is_set():
+            if not id or self._stopping.is_set():
+                continue
+            try:
                 self._finish_job(id)
+            except Exception:  # a mistake of ours: the next file is indexed all the same
+                traceback.print_exc()
+                self._end(id, state="failed", error=MISTAKE)
 
     def _try_to_open(self) -> None:
         """Open the folder and line up what is in it; where that fails, note why and leave it for later."""
@@ -275,12 +283,18 @@ class UploadQueue:
         self._set(id, **counts)
 
     def _end(self, id: str, **values: Any) -> None:
-        self._set(id, waiting_for="", **values)
-        self._on_end(self._jobs[id])
+        job = self._set(id, waiting_for="", **values)
+        if job is not None:
+            self._on_end(job)
 
-    def _set(self, id: str, **values: Any) -> None:
+    def _set(self, id: str, **values: Any) -> Job | None:
+        """The job with new values; None if somebody has deleted it."""
         with self._lock:
-            self._jobs[id] = replace(self._jobs[id], **values)
+            if id not in self._jobs:
+                return None
+            job = replace(self._jobs[id], **values)
+            self._jobs[id] = job
+            return job
 
     def _words(self, error: Exception) -> str:
         """An error as strangers may read it."""
@@ -288,7 +302,7 @@ class UploadQueue:
             return f"disk error: {disk_error(error)}"
         if isinstance(error, AdamergeError):
             return redact(error, *self.settings.private_folders)
-        return "it could not be indexed, by a mistake of the server"
+        return MISTAKE
 
 
 def _folder_words(error: Exception) -> str:

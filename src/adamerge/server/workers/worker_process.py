@@ -36,8 +36,10 @@ class LoadedEncoders:
         key = repr(store.encoder_spec())
         if key not in self._loaded:
             limit_memory(-1)
-            self._loaded[key] = store.load_encoder()
-            limit_memory(self.memory)
+            try:
+                self._loaded[key] = store.load_encoder()
+            finally:
+                limit_memory(self.memory)
         return self._loaded[key]
 
 
