@@ -253,8 +253,9 @@ def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
         return _all(page)
     if page.attention is None:
         raise BadInput(
-            f"pruning at k={k:g} needs the attention of each patch and the page has none: "
-            f"pass attention=, or k=None (k=none in a name) to merge without pruning, or importance=density"
+            f"pruning at k={k:g} needs the attention of each patch, and the page has none: "
+            f"use the method 'height', which needs none, or pass attention=, "
+            f"or skip pruning by k=None (k=none in a name)"
         )
     return prune.by_attention(page.attention, k, stats)
 
