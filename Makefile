@@ -16,6 +16,7 @@ KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.p
 # ASan maps terabytes of addresses, so a test that limits them cannot run under it
 LIMITS_MEMORY := tests/test_link.py::test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed
 CPP := $(wildcard src/adamerge/kernels/native/*.?pp) tests/faults.c
+JAVASCRIPT := src/adamerge/inspector/web src/adamerge/server/web/static
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help
@@ -36,6 +37,8 @@ chaos: $(VENV)/.test  ## let calls that change the disk fail by chance in every 
 check: $(VENV)/.test  ## lint, format and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxlint --deny-warnings $(JAVASCRIPT)
+	$(BIN)/oxfmt --check $(JAVASCRIPT)
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 

@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
+from adamerge import evaluate
 from adamerge.cli import main
-from adamerge.evaluate import figures, points
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results.md"
@@ -20,7 +20,7 @@ BLOCK = re.compile(r"(<!-- adamerge (evaluate .*?) -->\n).*?(<!-- end -->)", re.
 
 def render(text: str) -> str:
     """The page with every table as its command prints it; results are read once for all of them."""
-    with patch.object(points, "load", cache(points.load)):
+    with patch.object(evaluate, "load", cache(evaluate.load)):
         return BLOCK.sub(lambda found: f"{found[1]}{printed(found[2])}{found[3]}", text)
 
 
@@ -35,6 +35,6 @@ def printed(command: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(render(PAGE.read_text()))
-    results = points.load(ROOT / "results" / "books")
-    for name, draw in figures.FIGURES.items():
-        PAGE.with_name(f"{name}.svg").write_bytes(figures.render(draw(results), "svg"))
+    results = evaluate.load(ROOT / "results" / "books")
+    for name, draw in evaluate.figures.FIGURES.items():
+        evaluate.figures.save_figure(draw(results), PAGE.with_name(f"{name}.svg"))

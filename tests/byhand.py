@@ -1,7 +1,7 @@
 """A folder of results by hand, small enough to check every number of a table on paper."""
 
-from adamerge.evaluate.datasets import Dataset
-from adamerge.evaluate.results import Cell, write_cell, write_dataset
+from adamerge.evaluate.data import Dataset
+from adamerge.evaluate.experiment import Cell, write_cell, write_dataset
 
 
 def cell(folder, method, stored, values, theta=(), encoder="e", dataset="a", ms=1.0, patches=1000):

@@ -1,9 +1,10 @@
 """Runs of `adamerge evaluate run` in a folder that holds all they need: data, vectors, results and plan.toml."""
 
+from dataclasses import replace
+
 from cli import call
 
-from adamerge.evaluate import results
-from adamerge.evaluate.run import Folders
+from adamerge.evaluate.experiment import plan_cells, read_cells, run_cells
 
 
 def go(folder, *words, how=call):
@@ -11,9 +12,18 @@ def go(folder, *words, how=call):
     return how("evaluate", "run", folder / "plan.toml", *where, *words)
 
 
-def folders(folder):
-    return Folders(folder / "data", folder / "vectors", folder / "results")
+def run_in(experiment, folder, results=None):
+    """The cells of an experiment with the datasets and vectors of a folder, one after the other."""
+    experiment = replace(experiment, data=folder / "data", vectors=folder / "vectors")
+    results = results or folder / "results"
+    yield from run_cells(plan_cells(experiment, results), results, experiment.vectors)
+
+
+def is_done(experiment, folder):
+    """Whether every cell of an experiment is in the results of a folder."""
+    plan = plan_cells(replace(experiment, data=folder / "data"), folder / "results")
+    return not any(planned.entries for planned in plan)
 
 
 def by_method(folder):
-    return {cell.method: cell for cell in results.read_cells(folder / "results")}
+    return {cell.method: cell for cell in read_cells(folder / "results")}

@@ -21,7 +21,7 @@ from adamerge.vectors import shards
 
 IMPORTED_LATER = (  # by a command that needs them
     *("numpy.ma", "PIL.Image", "PIL.WebPImagePlugin", "pypdfium2", "pyarrow.parquet"),
-    *("light", "adamerge.store.lance"),
+    *("light", "adamerge.store.lance.store"),
 )
 
 
@@ -45,7 +45,7 @@ def prepare():
     spec.entry_points = cache(spec.entry_points)
     spec.installed()
     shards.SHARD_BYTES = 1  # a shard for every page
-    index.BATCH = transfer.BATCH = 1  # a commit for every page
+    index.PAGES_PER_WRITE = transfer.PAGES_PER_WRITE = 1  # a commit for every page
     warnings.filterwarnings("ignore", message=".*fork")  # of Lance, which has not started yet
     gc.freeze()  # a fork that looks through all objects would copy the memory that they share
 

@@ -23,7 +23,7 @@ def opened(request, tmp_path):
         return
     from qdrant_client import QdrantClient  # not every test needs a database
 
-    from adamerge.store.qdrant import QdrantStore
+    from adamerge.store.qdrant.store import QdrantStore
 
     url = os.environ.get("ADAMERGE_QDRANT_URL")
     client = QdrantClient(url=url) if url else QdrantClient(":memory:")

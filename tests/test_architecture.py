@@ -20,6 +20,7 @@ LAYERS = [
     "files",
     "threads",
     "arrays",
+    "geometry",
     "types",
     "kernels",
     "compress",
@@ -55,6 +56,38 @@ def imported(module):
 def test_imports_point_down(module):
     for name in imported(module):
         assert layer(name) <= layer(module.parts[0]), f"{module} imports {name}"
+
+
+ROOMS_OF_EVALUATE = ["books", "data", "experiment", "analysis", "output"]
+
+
+@pytest.mark.parametrize("room", ROOMS_OF_EVALUATE)
+def test_rooms_of_evaluate_import_those_before_them_by_their_doors(room):
+    before = ROOMS_OF_EVALUATE[: ROOMS_OF_EVALUATE.index(room)]
+    allowed = {f"adamerge.evaluate.{one}" for one in before}
+    for path in (ROOT / "evaluate" / room).glob("*.py"):
+        for module in imported_modules(path):
+            if module.startswith("adamerge.evaluate"):
+                is_own = module.startswith(f"adamerge.evaluate.{room}")
+                assert is_own or module in allowed, f"{path.name} imports {module}"
+
+
+def test_others_import_evaluate_by_its_door_or_that_of_a_room():
+    doors = {"adamerge.evaluate", *(f"adamerge.evaluate.{room}" for room in ROOMS_OF_EVALUATE)}
+    for module in MODULES:
+        if module.parts[0] != "evaluate":
+            found = set(imported_modules(ROOT / module))
+            inside = {name for name in found if name.startswith("adamerge.evaluate")}
+            assert inside <= doors, module
+            if module.parts[0] == "cli":
+                assert inside <= {"adamerge.evaluate"}, module
+
+
+def imported_modules(path):
+    """The modules that a file imports from."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adamerge.evaluate.book_index import Entry, Line, numbers, parse
+from adamerge.evaluate.books.index_entries import IndexEntry, IndexLine, page_numbers, parse_index
 
 
 def entries(text):
@@ -10,8 +10,8 @@ def entries(text):
     lines = text.strip("\n").splitlines()
     return {
         e.term: e.pages
-        for e in parse(
-            Line(t.strip(), 3.0 * (len(t) - len(t.lstrip()))) for t in lines if t.strip()
+        for e in parse_index(
+            IndexLine(t.strip(), 3.0 * (len(t) - len(t.lstrip()))) for t in lines if t.strip()
         )
     }
 
@@ -29,7 +29,7 @@ def entries(text):
     ],
 )
 def test_a_list_of_pages_names_every_page(text, pages):
-    assert list(numbers(text)) == pages
+    assert list(page_numbers(text)) == pages
 
 
 def test_leaders_commas_and_wide_gaps_part_a_term_from_its_pages():
@@ -113,5 +113,5 @@ beams, 20
 
 
 def test_an_entry_is_a_term_and_pages():
-    assert parse([Line("apple pie, 3", 0)]) == [Entry("apple pie", (3,))]
-    assert parse([]) == []
+    assert parse_index([IndexLine("apple pie, 3", 0)]) == [IndexEntry("apple pie", (3,))]
+    assert parse_index([]) == []

@@ -8,7 +8,8 @@ from cli import call
 
 from adamerge.cli import progress
 from adamerge.errors import BadFile
-from adamerge.evaluate import books, experiment
+from adamerge.evaluate.books import build_book, write_book
+from adamerge.evaluate.experiment import read_experiment
 
 PLAN = """
 encoders = ["light:Light"]
@@ -27,7 +28,7 @@ def project(tmp_path, monkeypatch):
     """A book in a folder of datasets; and the user is in another folder."""
     folder = tmp_path / "project"
     pdf = manual.make(tmp_path / "manual.pdf")
-    books.write(books.build(pdf, "manual"), pdf, folder / "data" / "manual")
+    write_book(build_book(pdf, "manual"), pdf, folder / "data" / "manual")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
@@ -70,4 +71,4 @@ def test_pages_and_cells_are_counted_as_they_are_done(project, tmp_path, monkeyp
 def test_a_folder_that_is_no_name_is_refused(tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN.format(folders="data = 3"))
     with pytest.raises(BadFile, match="must name a folder in 'data', got 3"):
-        experiment.read(tmp_path / "plan.toml")
+        read_experiment(tmp_path / "plan.toml")

@@ -140,7 +140,7 @@ def test_copy_and_delete(place, tmp_path):
 def test_copy_adds_to_a_store_of_other_pages_only_when_asked_to(place, tmp_path):
     from_here, other = place / "store", tmp_path / "other"
     with am.open_store(from_here) as store:
-        encoder, entries = store.known().encoder, list(store.entries())
+        encoder, entries = store.require_about().encoder, list(store.entries())
     with am.open_store(other, encoder=encoder) as to:
         to.add(entries[:1])
     refused = call("copy", from_here, other)
@@ -271,7 +271,9 @@ def test_rows_of_a_table_that_name_no_file_are_told(place, tmp_path):
         "index", place / "docs", "--store", place / "store", "--metadata", tmp_path / "t.csv"
     )
     assert result.returncode == 0
-    assert result.stderr == "adamerge: the table names 'nosuch.pdf', and there is no such file\n"
+    assert (
+        result.stderr == "adamerge: the table names 'nosuch.pdf', and the store has no such file\n"
+    )
     assert "metadata                year int" in call("info", place / "store").stdout
 
 
@@ -308,7 +310,7 @@ def test_a_page_of_a_store_is_inspected_from_its_file_or_the_command_says_what_i
 
 def test_what_may_work_later_has_an_exit_code_of_its_own(tmp_path):
     with am.open_store(tmp_path / "store") as store:
-        store.begin()  # this process writes
+        store.begin_writing()  # this process writes
         result = run("index", SAMPLE, "--store", tmp_path / "store")
     assert result.returncode == 75
     assert "another process is writing" in result.stderr
@@ -322,7 +324,7 @@ def test_inspecting_a_file_shows_the_method_that_index_stores_it_by(place, tmp_p
         return (tmp_path / "page.html").read_text()
 
     with am.open_store(place / "store") as store:
-        stored_by = store.known().method
+        stored_by = store.require_about().method
     shown = inspected(f"{SAMPLE}#3")
     assert shown == inspected(f"{SAMPLE}#3", "--method", stored_by)
     assert shown != inspected(f"{SAMPLE}#3", "--method", "adamerge")

@@ -1,25 +1,25 @@
 """`adamerge evaluate run`: from folders to result files, as a researcher runs it."""
 
-import gzip
 import json
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import manual
 import pytest
 from cli import run as run_process
-from experiment_runs import by_method, folders, go
-from processes import ended, start_python
-from waiting import LONG, until
+from experiment_runs import by_method, go, run_in
 
 import adamerge as am
 from adamerge.compress.names import METHODS
 from adamerge.encoders import EncoderSpec
-from adamerge.errors import Damaged, Mismatch
-from adamerge.evaluate import books, catalogue, controls, experiment, results
-from adamerge.evaluate.run import prepare, run, run_cell
+from adamerge.errors import Mismatch
+from adamerge.evaluate.books import build_book, write_book
+from adamerge.evaluate.data import load_dataset
+from adamerge.evaluate.experiment import parse_method_or_control, read_datasets, read_experiment
+from adamerge.evaluate.experiment.cell import rounded
+from adamerge.evaluate.experiment.compute_cell import compute_cell
+from adamerge.evaluate.experiment.runner import load_encoded
 
 pytestmark = pytest.mark.xdist_group("evaluate")  # one book is encoded, once
 
@@ -47,7 +47,7 @@ def here(tmp_path_factory):
     """A book in a folder of datasets, an experiment, and a first run of it."""
     folder = tmp_path_factory.mktemp("evaluate")
     pdf = manual.make(folder / "manual.pdf")
-    books.write(books.build(pdf, "manual"), pdf, folder / "data" / "manual")
+    write_book(build_book(pdf, "manual"), pdf, folder / "data" / "manual")
     (folder / "plan.toml").write_text(TOML)
     done = go(folder)
     assert done.returncode == 0, done.stderr
@@ -59,17 +59,15 @@ def test_tests_of_a_group_share_a_process(request):
     assert request.node.nodeid.endswith("@evaluate" if in_groups else "share_a_process")
 
 
-def test_every_cell_of_the_grid_has_its_file(here):
-    plan = experiment.read(here / "plan.toml")
+def test_every_method_and_control_of_the_grid_has_its_cell(here):
+    plan = read_experiment(here / "plan.toml")
     found = by_method(here)
-    assert set(found) == {str(method) for method in plan.methods}
+    assert set(found) == set(plan.methods)
     assert len(found) == 1 + 6 + 2 + 5
-    names = {p.name for p in (here / "results" / "minilm" / "manual").iterdir()}
-    assert {"adamerge@k=-0.25,c_min=0.6.json.gz", "adamerge@k=0.25,c_min=0.6.json.gz"} <= names
 
 
 def test_a_cell_says_what_the_method_did_and_what_it_cost_each_query(here):
-    dataset = results.read_datasets(here / "results")["manual"]
+    dataset = read_datasets(here / "results")["manual"]
     assert (dataset["pages"], len(dataset["queries"]), dataset["judgements"]) == (26, 28, 28)
     pages = list(am.read_vectors(here / "vectors" / "minilm" / "manual" / "pages"))
     for name, cell in by_method(here).items():
@@ -83,8 +81,8 @@ def test_a_cell_says_what_the_method_did_and_what_it_cost_each_query(here):
             assert cell.ms > 0
     adamerge = by_method(here)["adamerge:k=none,c_min=0.6"]
     cuts = [am.parse_method(adamerge.method)(page).cut for page in pages]
-    assert adamerge.theta == results.rounded([c.theta for c in cuts])
-    assert adamerge.gap == results.rounded([c.gap for c in cuts])
+    assert adamerge.theta == rounded([c.theta for c in cuts])
+    assert adamerge.gap == rounded([c.gap for c in cuts])
 
 
 def test_a_term_finds_the_page_it_was_taken_from(here):
@@ -102,62 +100,6 @@ def test_controls_have_the_size_of_their_method(here):
     for control in ("random", "merge-page", "height"):
         assert found[f"{control}(adamerge:k=-0.25,c_min=0.6)"].stored == size
     assert abs(found["merge-total(adamerge:k=-0.25,c_min=0.6)"].stored - size) <= 26
-
-
-def test_cells_that_are_there_are_passed_over_and_the_others_made(here, tmp_path):
-    shutil.copytree(here, tmp_path / "copy")
-    cell = results.cell_path(
-        tmp_path / "copy" / "results", "minilm", "manual", "adamerge:k=none,c_min=0.6"
-    )
-    before = {p: p.stat().st_mtime_ns for p in cell.parent.iterdir()}
-    old = json.loads(gzip.decompress(cell.read_bytes()))
-    cell.unlink()
-    done = go(tmp_path / "copy")
-    assert done.stdout.split("\t")[2] == "adamerge:k=none,c_min=0.6"
-    assert done.stdout.count("\n") == 1
-    after = {p: p.stat().st_mtime_ns for p in cell.parent.iterdir()}
-    assert {p for p in after if after[p] != before[p]} == {cell}
-    new = json.loads(gzip.decompress(cell.read_bytes()))
-    assert {k: v for k, v in new.items() if k != "ms"} == {
-        k: v for k, v in old.items() if k != "ms"
-    }
-    assert go(tmp_path / "copy").stdout == ""
-
-
-WAIT_AFTER_THREE_CELLS = """
-import signal
-from adamerge.cli import main
-from adamerge.evaluate import results
-write_cell, written = results.write_cell, 0
-def write_or_wait(folder, cell):
-    global written
-    if written == 3:
-        signal.pause()
-    written += 1
-    write_cell(folder, cell)
-results.write_cell = write_or_wait
-main()
-"""
-
-
-def test_a_run_that_was_killed_goes_on_where_it_was(here, tmp_path):
-    shutil.copytree(here, tmp_path, dirs_exist_ok=True)
-    shutil.rmtree(tmp_path / "results")
-    words = ["plan.toml", "--data", "data", "--vectors", "vectors", "-o", "results"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    command = ["-c", WAIT_AFTER_THREE_CELLS, "evaluate", "run", *words]
-    process = start_python(*command, cwd=tmp_path, **quiet)
-    with ended(process):
-        made = tmp_path / "results" / "minilm" / "manual"
-        until(lambda: len(list(made.glob("*.gz"))) == 3, "three cells", process)
-        process.kill()
-        process.wait(LONG)
-    there = set(by_method(tmp_path))
-    assert go(tmp_path).returncode == 0
-    found, want = by_method(tmp_path), by_method(here)
-    assert there < set(found) == set(want)
-    assert all(replace(found[m], ms=0) == replace(want[m], ms=0) for m in want)
-    assert not list(tmp_path.glob("results/**/.*.tmp"))
 
 
 HALVES = """
@@ -197,8 +139,9 @@ def test_a_method_in_ten_lines_is_named_in_an_experiment_and_gets_its_cells(here
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_threads_change_nothing(here, jobs):
-    work = prepare(EncoderSpec("minilm"), catalogue.load("manual", here / "data"), here / "vectors")
-    cell = run_cell(work, controls.parse("adamerge:k=none,c_min=0.6"), jobs)
+    dataset = load_dataset("manual", here / "data")
+    encoded = load_encoded(EncoderSpec("minilm"), dataset, here / "vectors")
+    cell = compute_cell(encoded, parse_method_or_control("adamerge:k=none,c_min=0.6"), jobs)
     assert replace(cell, ms=0) == replace(by_method(here)[cell.method], ms=0)
 
 
@@ -222,20 +165,15 @@ def test_the_command_line_can_choose_what_to_run(here, tmp_path):
 def test_vectors_of_another_book_are_refused(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
     pdf = manual.make(tmp_path / "manual.pdf", pages=20)
-    books.write(books.build(pdf, "manual"), pdf, tmp_path / "data" / "manual")
+    write_book(build_book(pdf, "manual"), pdf, tmp_path / "data" / "manual")
     with pytest.raises(Mismatch, match="choose another folder for vectors"):
-        list(
-            run(
-                experiment.read(here / "plan.toml"),
-                replace(folders(tmp_path), results=tmp_path / "new"),
-            )
-        )
+        list(run_in(read_experiment(here / "plan.toml"), tmp_path, tmp_path / "new"))
 
 
 def test_cells_of_other_queries_are_not_mixed(here, tmp_path):
     shutil.copytree(here, tmp_path, dirs_exist_ok=True)
-    book = books.build(tmp_path / "manual.pdf", "manual", most=9)
-    books.write(book, tmp_path / "manual.pdf", tmp_path / "data" / "manual")
+    book = build_book(tmp_path / "manual.pdf", "manual", most=9)
+    write_book(book, tmp_path / "manual.pdf", tmp_path / "data" / "manual")
     done = go(tmp_path, "--method", "sem-cluster:m=4")
     assert done.returncode == 1
     assert "with other pages, queries or judgements: choose another folder" in done.stderr
@@ -267,8 +205,8 @@ def test_queries_in_another_order_keep_their_numbers(here, tmp_path):
     book = json.loads(path.read_text())
     book["queries"] = dict(reversed(book["queries"].items()))
     path.write_text(json.dumps(book))
-    plan = replace(experiment.read(here / "plan.toml"), methods=(controls.parse("identity"),))
-    (cell,) = run(plan, replace(folders(tmp_path), results=tmp_path / "new"))
+    plan = replace(read_experiment(here / "plan.toml"), methods=["identity"])
+    (cell,) = run_in(plan, tmp_path, tmp_path / "new")
     assert cell.measures["MRR"] == by_method(here)["identity"].measures["MRR"][::-1]
 
 
@@ -283,38 +221,3 @@ def test_what_is_asked_twice_is_run_once(here, tmp_path):
         *["--method", "sem-cluster"] * 2,
     )
     assert [line.split("\t")[2] for line in done.stdout.splitlines()] == ["sem-cluster:m=4"]
-
-
-def test_a_damaged_cell_is_named(here, tmp_path):
-    shutil.copytree(here / "results", tmp_path / "results")
-    path = results.cell_path(tmp_path / "results", "minilm", "manual", "identity")
-    path.rename(path.with_name("identiti.json.gz"))
-    with pytest.raises(
-        Damaged, match="holds the cell of identity on manual by minilm: it was moved; move it back"
-    ):
-        by_method(tmp_path)
-    whole = path.with_name("identiti.json.gz").read_bytes()
-    for bad in (
-        b"not gzip",
-        whole[:40] + bytes(b ^ 255 for b in whole[40:80]) + whole[80:],
-        gzip.compress(b"[1]"),
-    ):
-        path.with_name("identiti.json.gz").write_bytes(bad)
-        with pytest.raises(Damaged, match="remove it, and run again"):
-            by_method(tmp_path)
-
-
-def test_a_cell_of_another_dataset_is_not_taken_for_this_ones(here, tmp_path):
-    shutil.copytree(
-        here / "results" / "minilm" / "manual", tmp_path / "results" / "minilm" / "other"
-    )
-    with pytest.raises(Damaged, match="on manual by minilm: it was moved"):
-        by_method(tmp_path)
-
-
-def test_a_dataset_file_that_says_too_little_is_named(here, tmp_path):
-    shutil.copytree(here / "results", tmp_path / "results")
-    path = tmp_path / "results" / "datasets" / "manual.json.gz"
-    path.write_bytes(gzip.compress(b'{"pages":26}'))
-    with pytest.raises(Damaged, match=r"manual\.json\.gz says nothing of judgements: remove it"):
-        results.read_datasets(tmp_path / "results")

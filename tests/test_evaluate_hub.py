@@ -8,12 +8,11 @@ import hub
 import numpy as np
 import pytest
 import tiny
-from experiment_runs import folders, go
+from experiment_runs import go, is_done, run_in
 
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import Mismatch
-from adamerge.evaluate import controls, experiment, results
-from adamerge.evaluate.run import Folders, cells, run
+from adamerge.evaluate.experiment import Experiment, read_cells, read_datasets, read_experiment
 
 pytestmark = pytest.mark.xdist_group("evaluate-hub")  # one checkpoint is made, once
 
@@ -37,8 +36,8 @@ def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp
     )
     done = go(tmp_path)
     assert done.returncode == 0, done.stderr
-    found = {(cell.dataset, cell.method): cell for cell in results.read_cells(tmp_path / "results")}
-    datasets = results.read_datasets(tmp_path / "results")
+    found = {(cell.dataset, cell.method): cell for cell in read_cells(tmp_path / "results")}
+    datasets = read_datasets(tmp_path / "results")
     assert {name: len(about["queries"]) for name, about in datasets.items()} == {
         "v1": 7,
         "Vidore2ESGReportsRetrieval": 6,
@@ -55,7 +54,7 @@ def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp
     everyone = found["Vidore2ESGReportsRetrieval", "identity"]
     np.testing.assert_allclose(english.measures["nDCG@5"], everyone.measures["nDCG@5"][::2])
     assert not list((tmp_path / "vectors").glob("*/*english/pages"))  # pages are encoded once
-    assert not cells(experiment.read(tmp_path / "plan.toml"), folders(tmp_path))
+    assert is_done(read_experiment(tmp_path / "plan.toml"), tmp_path)
 
 
 def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
@@ -76,23 +75,24 @@ def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
 def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
     hub.flat(tmp_path / "data" / "v1")
     checkpoint = shutil.copytree(colqwen, tmp_path / "checkpoint")
-    plan = experiment.Experiment((str(checkpoint),), ("v1",), (controls.parse("identity"),), {})
+    plan = Experiment([str(checkpoint)], ["v1"], ["identity"])
     fewer = replace(plan, options={"max_num_visual_tokens": 8})
-    other = Folders(tmp_path / "data", tmp_path / "other vectors", tmp_path / "other results")
-    (large,), (small,) = run(plan, folders(tmp_path)), run(fewer, other)
+    other = tmp_path / "other"
+    hub.flat(other / "data" / "v1")
+    (large,), (small,) = run_in(plan, tmp_path), run_in(fewer, other)
     assert small.patches < large.patches
-    assert not cells(plan, folders(tmp_path))
-    assert not cells(fewer, other)
-    for mixed in (replace(other, results=tmp_path / "new"), other):  # vectors, and cells
+    assert is_done(plan, tmp_path)
+    assert is_done(fewer, other)
+    for results in (tmp_path / "new", other / "results"):  # vectors are refused, and cells
         with pytest.raises(
             Mismatch,
             match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder",
         ):
-            next(run(plan, mixed))
+            next(run_in(plan, other, results))
     weights = next(checkpoint.glob("*.safetensors"))
     weights.write_bytes(weights.read_bytes())  # saved again
-    for mixed in (replace(other, results=tmp_path / "new"), other):
+    for results in (tmp_path / "new", other / "results"):
         with pytest.raises(
             Mismatch, match=r"with weights local \w+, now they are local \w+: choose another folder"
         ):
-            next(run(fewer, mixed))
+            next(run_in(fewer, other, results))

@@ -6,7 +6,8 @@ import pytest
 
 import adamerge as am
 from adamerge.errors import BadFile
-from adamerge.evaluate import controls, experiment
+from adamerge.evaluate.experiment import read_experiment
+from adamerge.evaluate.experiment.controls import ALONE, CONTROLS, Control
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 def test_an_experiment_that_makes_no_sense_is_refused(tmp_path, text, words):
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(BadFile, match=words):
-        experiment.read(tmp_path / "x.toml")
+        read_experiment(tmp_path / "x.toml")
 
 
 def test_one_is_as_good_as_a_list_of_one(tmp_path):
@@ -36,9 +37,9 @@ def test_one_is_as_good_as_a_list_of_one(tmp_path):
         "encoders = 'minilm'\ndatasets = 'books'\n[methods]\nname = 'adamerge'\n"
         "[controls]\nname = 'random'\nof = 'adamerge'"
     )
-    plan = experiment.read(tmp_path / "x.toml")
+    plan = read_experiment(tmp_path / "x.toml")
     assert (plan.encoders, plan.datasets) == (("minilm",), ("books",))
-    assert [str(method) for method in plan.methods] == [
+    assert list(plan.methods) == [
         str(am.AdaMerge()),
         f"random({am.AdaMerge()})",
     ]
@@ -46,8 +47,8 @@ def test_one_is_as_good_as_a_list_of_one(tmp_path):
 
 @pytest.mark.parametrize("name", ["paper", "books"])
 def test_the_experiments_of_the_repository_are_understood(name):
-    plan = experiment.read(ROOT / "experiments" / f"{name}.toml")
-    texts = [str(method) for method in plan.methods]
+    plan = read_experiment(ROOT / "experiments" / f"{name}.toml")
+    texts = list(plan.methods)
     assert len(set(texts)) == len(texts) > 150
     assert {
         "identity",
@@ -56,6 +57,6 @@ def test_the_experiments_of_the_repository_are_understood(name):
         "adamerge:k=-0.25,c_min=0.7,unit=true",
     } <= set(texts)
     assert any("cut=floor" in text for text in texts)
-    assert {str(c).partition("(")[0] for c in plan.methods if isinstance(c, controls.Control)} == (
-        controls.CONTROLS.keys() | controls.ALONE
+    assert {str(c).partition("(")[0] for c in plan.entries if isinstance(c, Control)} == (
+        CONTROLS.keys() | ALONE
     )

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adamerge.errors import BadInput
-from adamerge.store.entry import About
-from adamerge.store.filters import parse, to_sql
+from adamerge.store.about import About
+from adamerge.store.filter_parser import parse_filter
+from adamerge.store.filters import to_sql
+from adamerge.store.lance.schema import schema_of
 from adamerge.store.metadata import RESERVED
-from adamerge.store.schema import schema_of
 
 COLUMNS = {
     "year": "int",
@@ -44,7 +45,7 @@ COLUMNS = {
     ],
 )
 def test_a_filter_becomes_sql_that_says_the_same(where, sql):
-    assert to_sql(parse(where, COLUMNS)) == sql
+    assert to_sql(parse_filter(where, COLUMNS)) == sql
 
 
 @pytest.mark.parametrize(
@@ -80,24 +81,24 @@ def test_a_filter_becomes_sql_that_says_the_same(where, sql):
 )
 def test_anything_else_is_refused(where, words):
     with pytest.raises(BadInput, match=words):
-        parse(where, COLUMNS)
+        parse_filter(where, COLUMNS)
 
 
 def test_no_filter_is_none():
-    assert parse("  ", {}) is None
+    assert parse_filter("  ", {}) is None
     assert to_sql(None) == ""
 
 
 @given(st.text("year =<>'\"()0123456789ANDORnotlikeisnull;-/*`\\", max_size=40))
 def test_any_text_is_a_filter_or_is_refused(where):
     with suppress(BadInput):
-        to_sql(parse(where, COLUMNS))
+        to_sql(parse_filter(where, COLUMNS))
 
 
 @given(st.text(max_size=20))
 def test_a_value_is_what_it_was(text):
     where = "name = '" + text.replace("'", "''") + "'"
-    assert parse(where, COLUMNS).values == (text,)
+    assert parse_filter(where, COLUMNS).values == (text,)
 
 
 def test_the_columns_of_a_store_are_not_for_metadata():

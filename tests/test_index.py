@@ -134,7 +134,7 @@ def test_pages_that_no_file_is_known_of_are_replaced_by_their_file_and_else_left
     page = am.compress(
         Light().encode_pages(list(am.read_pages([folder / "a.pdf"])))[0], method=METHOD
     )
-    store.encoded_by(Light())
+    store.set_encoder(Light())
     store.add([replace(page, id="a.pdf#1"), replace(page, id="other.pdf#1")])
     monkeypatch.chdir(folder)
     assert index(store, "a.pdf", dpi=150) == {"a.pdf#1": "replaced", "a.pdf#2": "added"}
@@ -239,7 +239,7 @@ def test_a_file_that_cannot_be_read_for_a_while_keeps_its_pages(store, folder):
 
 
 def test_a_second_writer_is_told_before_anything_is_encoded(store, folder):
-    store.begin()
+    store.begin_writing()
     with (
         am.open_store(store.path) as other,
         pytest.raises(Locked, match="another process is writing"),
@@ -329,8 +329,9 @@ import sys
 sys.path.insert(0, sys.argv[3])
 import adamerge as am
 from light import Light
-from adamerge.store import index, lance
-lance.COMPACT, index.BATCH = 4, 5
+from adamerge.store import index
+from adamerge.store.lance import store as lance_store
+lance_store.WRITES_BEFORE_TIDYING, index.PAGES_PER_WRITE = 4, 5
 with am.open_store(sys.argv[1]) as store:
     for change in am.index_files([sys.argv[2]], store, am.Indexing(Light(), "adamerge:k=none,c_min=0.5", dpi=30)):
         print(change.did, change.id, flush=True)

@@ -10,8 +10,9 @@ from inspected import grid_page, picture, queries
 
 import adamerge as am
 from adamerge.compress import cut
-from adamerge.inspector import colours, curve
-from adamerge.inspector.steps import take
+from adamerge.inspector.curve_svg import runner_up
+from adamerge.inspector.group_colours import neighbours
+from adamerge.inspector.k_sweep import make_step
 
 pytestmark = pytest.mark.xdist_group("inspector")  # one browser, opened once a file
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample"
@@ -59,7 +60,7 @@ def test_so_do_ties_and_the_smallest_pages(look, name, stop):
 
 @pytest.mark.parametrize("stop", ["cliff", "floor"])
 def test_so_does_a_merge_right_on_the_floor(look, stop):
-    sequence = take(random_page(24), am.AdaMerge(k=None)).sequence
+    sequence = make_step(random_page(24), am.AdaMerge(k=None)).sequence
     hold_equal(look, random_page(24), am.AdaMerge(k=None, c_min=float(sequence[12]), cut=stop))
 
 
@@ -84,8 +85,10 @@ def hold_equal(look, page, method):
             assert (found["count"], found["bytes"]) == (len(small), small.bytes())
             assert found["compression"] == small.compression
             if method.cut == "cliff":
-                sequence = take(page, replace(method, k=None if k == "none" else float(k))).sequence
-                assert found["second"] == curve.runner_up(sequence, small.cut, c_min).merges
+                sequence = make_step(
+                    page, replace(method, k=None if k == "none" else float(k))
+                ).sequence
+                assert found["second"] == runner_up(sequence, small.cut, c_min).merges
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ EVERY_CUT = """([step, last]) => Array.from({length: last + 1}, (_, t) =>
 def test_every_place_of_the_handle_gives_the_groups_of_that_cut(look, name):
     inspection = am.inspect(grid_page(), name)
     opened = look(inspection)
-    near = colours.neighbours(inspection.boxes)
+    near = neighbours(inspection.boxes)
     for i, step in enumerate(inspection.steps):
         for made, (found, painted) in enumerate(
             opened.evaluate(EVERY_CUT, [i, len(step.sequence)])

@@ -11,7 +11,8 @@ from inspected import GRID, grid_page, picture, queries
 from PIL import Image
 
 import adamerge as am
-from adamerge.inspector import Query, data
+from adamerge.inspector import Query
+from adamerge.inspector.page_json import to_json
 from adamerge.types import Word
 
 pytestmark = pytest.mark.xdist_group("inspector")  # one browser, opened once a file
@@ -125,14 +126,10 @@ def test_the_curve_comes_and_goes_with_what_pruning_leaves(look):
 def test_queries_that_have_no_room_are_told_of(look, monkeypatch):
     page, asked = grid_page(), queries(grid_page())
     shown = am.inspect(page, queries=asked)._data()
-    least = len(data.as_json(shown | {"queries": [], "steps": [], "why": {}, "few": ""})) + 30
-    room = (
-        len(data.as_json(shown["steps"][shown["own"]]))
-        + len(data.as_json(shown["queries"][0]))
-        + 30
-    )
-    monkeypatch.setattr("adamerge.inspector.LIMIT", least + room)
-    monkeypatch.setattr("adamerge.inspector.LEAST", 0)
+    least = len(to_json(shown | {"queries": [], "steps": [], "missing": {}, "too_few": ""})) + 30
+    room = len(to_json(shown["steps"][shown["own"]])) + len(to_json(shown["queries"][0])) + 30
+    monkeypatch.setattr("adamerge.inspector.page_json.MAX_CHARACTERS", least + room)
+    monkeypatch.setattr("adamerge.inspector.page_json.MIN_PICTURE", 0)
     opened = look(am.inspect(page, queries=asked))
     assert opened.locator("#query option").count() == 1
     assert opened.locator("#queries-why").inner_text().startswith("A query is left out")

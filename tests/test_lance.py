@@ -14,7 +14,9 @@ from waiting import LONG
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, Damaged, Locked, NotFound, StoreUnavailable
-from adamerge.store import is_store, lance, lance_table, parse_bytes
+from adamerge.store import is_store, parse_bytes
+from adamerge.store.lance import store as lance_store
+from adamerge.store.lance import table as lance_table
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def test_above_the_budget_a_filter_holds_in_both_stages(path):
 
 
 def test_many_pages_get_an_index_of_their_means(path, monkeypatch):
-    monkeypatch.setattr(lance, "INDEX_FROM", 500)
+    monkeypatch.setattr(lance_store, "INDEX_FROM", 500)
     with am.open_store(path) as store:
         store.add(a_page(1000))
     with am.open_store(path, memory=1) as small:
@@ -107,10 +109,10 @@ def test_what_is_in_memory_follows_what_is_on_disk(path):
         assert reader.search(query, 1)[0].id == "p00007"
         writer.delete("p00007")
         assert reader.search(query, 1)[0].id != "p00007"
-        held = reader._resident._memory
+        held = reader._cache._vectors
         writer.add([a_page(7), a_page(8, 9)])
         assert reader.search(query, 1)[0].id == "p00007"
-        assert reader._resident._memory is held  # only what had changed was read
+        assert reader._cache._vectors is held  # only what had changed was read
         writer.compact()
         assert reader.search(query, 1)[0].id == "p00007"
         assert len(reader.get(["p00008"])[0].page) == 9
@@ -178,7 +180,7 @@ def test_bytes_are_those_of_the_store_and_of_nothing_beside_it(path):
 
 def test_nothing_is_left_of_a_store_in_which_nothing_was_written(tmp_path):
     with am.open_store(tmp_path / "s") as store:
-        store.begin()
+        store.begin_writing()
     assert not (tmp_path / "s").exists()
 
 
@@ -218,9 +220,9 @@ WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
 import adamerge as am
-from adamerge.store import lance
+from adamerge.store.lance import store as lance_store
 from lance_pages import written
-lance.COMPACT = 5
+lance_store.WRITES_BEFORE_TIDYING = 5
 with am.open_store(sys.argv[1]) as store:
     for i in range(0, 100_000, 3):
         store.add(written(i + j) for j in range(3))
@@ -306,10 +308,10 @@ def test_a_store_whose_folder_is_gone_lets_go_of_its_lock(path):
 def test_all_files_are_labelled_by_one_write(tmp_path):
     with am.open_store(tmp_path / "store") as store:
         store.add(am.Entry(a_page(i), source=f"f{i // 2}.pdf") for i in range(20))
-        store.label(
+        store.set_metadata(
             {f"f{i}.pdf": {"year": 2000 + i, "name": None if i % 2 else f"n{i}"} for i in range(10)}
         )
-        store.moved({f"f{i}.pdf": f"/folder/{i}" for i in range(10)})
+        store.set_roots({f"f{i}.pdf": f"/folder/{i}" for i in range(10)})
         assert store._writes == 3
         for i, (name, source) in enumerate(sorted(store.sources().items())):
             assert (name, source.root) == (f"f{i}.pdf", f"/folder/{i}")
@@ -367,7 +369,7 @@ def test_a_bucket_is_a_store(monkeypatch):
             am.open_store("s3://pages/reports") as other,
         ):
             for store in (one, other):  # which no lock keeps apart
-                store.begin()
+                store.begin_writing()
             assert [store.add([a_page(50), a_page(51)]) for store in (one, other)] == [2, 2]
             assert len(one) == 41
         commit_last(monkeypatch)

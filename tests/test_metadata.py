@@ -74,7 +74,7 @@ def test_a_filter_that_cannot_be_applied_is_refused_in_words(store, where):
 def test_metadata_may_come_later_and_be_set_for_a_whole_file(store):
     store.add(an_entry(i) for i in range(6))
     store.add(an_entry(6, metadata={"year": 2020}))
-    store.label({"file1.pdf": {"year": 2021, "title": "One"}})
+    store.set_metadata({"file1.pdf": {"year": 2021, "title": "One"}})
     assert {hit.id for hit in store.search(a_query(), where="year = 2021")} == {"p1", "p4"}
     assert store.columns() == {"year": "int", "title": "text"}
     assert store.sources()["file1.pdf"].metadata == {"year": 2021, "title": "One"}
@@ -123,8 +123,8 @@ def test_a_refused_write_leaves_no_column_behind(store):
 
 def test_a_name_without_values_is_no_column(store):
     store.add(an_entry(0, metadata={"year": 2020, "nothing": None}))
-    store.label({"file0.pdf": {"year": 2021, "nothing": None}})
+    store.set_metadata({"file0.pdf": {"year": 2021, "nothing": None}})
     assert store.columns() == {"year": "int"}
     assert store.get(["p0"])[0].metadata == {"year": 2021}
-    store.label({"file0.pdf": {"year": None}})
+    store.set_metadata({"file0.pdf": {"year": None}})
     assert store.get(["p0"])[0].metadata == {}

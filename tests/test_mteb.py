@@ -10,9 +10,9 @@ import tiny
 
 import adamerge as am
 from adamerge.errors import BadInput
-from adamerge.evaluate import folders
-from adamerge.evaluate.measures import measure
-from adamerge.evaluate.scores import score, stack
+from adamerge.evaluate.data.parquet_folder import read_parquet_folder
+from adamerge.evaluate.experiment.measures import measure_queries
+from adamerge.evaluate.experiment.scoring import score_pages, stack_queries
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # those of other people's libraries
@@ -72,11 +72,11 @@ def by_hand(encoder, method, dataset):
         page.id: am.parse_method(method)(page)
         for page in encoder.encode_pages(list(dataset.read(())))
     }
-    queries = stack(
+    queries = stack_queries(
         am.MultiVector(v) for v in encoder.encode_queries(list(dataset.queries.values()))
     )
-    scores = score(queries, [pages[id] for id in dataset.page_ids])
-    return measure(scores, list(dataset.queries), dataset.page_ids, dataset.judgements)[
+    scores = score_pages(queries, [pages[id] for id in dataset.page_ids])
+    return measure_queries(scores, list(dataset.queries), dataset.page_ids, dataset.judgements)[
         "nDCG@5"
     ].mean()
 
@@ -88,7 +88,9 @@ def test_a_compressed_encoder_runs_a_task_of_the_first_vidore(colqwen, offline, 
     folder = hub.beir(tmp_path / "v1", languages=("english",))
     ours = model(colqwen, method)
     assert evaluate(ours, local("VidoreDocVQARetrieval", folder)) == {
-        "default": pytest.approx(by_hand(colqwen, method, folders.read(folder, "v1", ())), abs=1e-4)
+        "default": pytest.approx(
+            by_hand(colqwen, method, read_parquet_folder(folder, "v1", ())), abs=1e-4
+        )
     }
     assert (ours.compression > 0) == (method != "identity")
     assert [page.method for page in ours.pages] == [method] * 6
@@ -102,7 +104,7 @@ def test_a_compressed_encoder_runs_a_task_of_the_second_in_each_language(
         model(colqwen, "adamerge"), local("Vidore2ESGReportsRetrieval", folder, LANGUAGES)
     )
     for language, value in found.items():
-        some = folders.read(folder, "v2", (language,))
+        some = read_parquet_folder(folder, "v2", (language,))
         assert value == pytest.approx(by_hand(colqwen, "adamerge", some), abs=1e-4)
     assert set(found) == {"english", "french"}
 

@@ -10,7 +10,7 @@ import adamerge as am
 from adamerge.encoders.ocr import word_spans
 from adamerge.encoders.ocr_fallback import prepare_page, with_words
 from adamerge.errors import BadInput
-from adamerge.inspector.stored import encode_again
+from adamerge.inspector.stored_page import encode_again
 
 TEXT = ["Will illness fill it?", "MAXIMUM wind WWW", "An iframe, mmm"]
 

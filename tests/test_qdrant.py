@@ -12,10 +12,10 @@ from qdrant_client import QdrantClient
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
-from adamerge.store import qdrant
-from adamerge.store.filters import parse
-from adamerge.store.points import to_qdrant
-from adamerge.store.qdrant import QdrantStore
+from adamerge.store.filter_parser import parse_filter
+from adamerge.store.qdrant import store as qdrant_store
+from adamerge.store.qdrant.filters import to_qdrant
+from adamerge.store.qdrant.store import QdrantStore
 
 
 def a_page(i, m=4, d=8):
@@ -60,7 +60,7 @@ THERE_IS_NONE = {"result": {"exists": False}, "status": "ok", "time": 0.0}
 
 
 def test_a_busy_server_is_asked_again(monkeypatch):
-    monkeypatch.setattr(qdrant, "WAIT", 0.01)
+    monkeypatch.setattr(qdrant_store, "FIRST_WAIT", 0.01)
     with a_server([(503, {}), (503, {}), (200, THERE_IS_NONE)]) as (url, asked), am.open_store(url):
         assert asked["/collections/reports/exists"] == 3
 
@@ -73,7 +73,7 @@ def test_a_server_that_refuses_is_not_asked_again():
 
 
 def test_a_server_that_is_away_is_told_in_words(monkeypatch):
-    monkeypatch.setattr(qdrant, "WAIT", 0.01)
+    monkeypatch.setattr(qdrant_store, "FIRST_WAIT", 0.01)
     with a_server([(200, {})]) as (url, _):
         pass
     with pytest.raises(StoreUnavailable, match="did not answer in 5 tries"):
@@ -126,7 +126,7 @@ def test_int8_is_refused_and_copied_to_float16(tmp_path):
 
 
 def test_many_pages_are_found_in_two_stages(monkeypatch):
-    monkeypatch.setattr(qdrant, "EXACT_TO", 100)
+    monkeypatch.setattr(qdrant_store, "EXACT_UP_TO", 100)
     client = QdrantClient(":memory:")
     with QdrantStore(client, "c") as store:
         store.add(a_page(i) for i in range(300))
@@ -143,4 +143,4 @@ def test_many_pages_are_found_in_two_stages(monkeypatch):
 @pytest.mark.parametrize("where", ["name > 'x'", "name LIKE 'x%'"])
 def test_a_filter_that_qdrant_cannot_have_is_refused(where):
     with pytest.raises(BadInput, match="Qdrant has only = and IN for name"):
-        to_qdrant(parse(where, {"name": "text"}))
+        to_qdrant(parse_filter(where, {"name": "text"}))

@@ -9,7 +9,11 @@ import pytest
 from byhand import row
 from cli import call as cli
 
-from adamerge.evaluate import compare, figures, points, report, tables
+from adamerge import evaluate
+from adamerge.evaluate import figures, tables
+from adamerge.evaluate.output import report_tables, write_page
+from adamerge.evaluate.output.frontier_plot import COLOURS
+from adamerge.evaluate.output.published import read_published
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +23,11 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(folder):
-    return points.load(folder)
+    return evaluate.load(folder)
 
 
 def test_figures_bear_the_names_of_their_curves(results, folder, tmp_path):
-    svg = figures.render(figures.frontier(results), "svg").decode()
+    svg = figures.render_figure(figures.frontier(results), "svg").decode()
     said = re.findall(r">([^<>]+)</text>", svg)
     assert {
         "identity",
@@ -34,11 +38,12 @@ def test_figures_bear_the_names_of_their_curves(results, folder, tmp_path):
         "compression",
     } <= set(said)
     assert {"e: one configuration for all", "e: one per dataset"} <= set(said)
-    assert figures.render(figures.frontier(results), "svg").decode() == svg
+    assert figures.render_figure(figures.frontier(results), "svg").decode() == svg
     assert (
-        "sem-cluster unit" in figures.render(figures.frontier(results, unit=True), "svg").decode()
+        "sem-cluster unit"
+        in figures.render_figure(figures.frontier(results, unit=True), "svg").decode()
     )
-    cliff = figures.render(figures.cliff(results), "svg").decode()
+    cliff = figures.render_figure(figures.cliff(results), "svg").decode()
     assert {"a", "b", "all", "page", "Gaussian", "c_min", "80%", "50%"} <= set(
         re.findall(r">([^<>]+)</text>", cliff)
     )
@@ -105,8 +110,8 @@ def test_a_structureless_page_alone_draws_no_cliff(tmp_path):
     byhand.datasets(tmp_path, "a")
     byhand.cell(tmp_path, "identity", 1000, 0.9)
     byhand.cell(tmp_path, "gaussian(adamerge:k=1,c_min=0.7)", 500, (), theta=[0.75] * 10, ms=None)
-    made = report.tables(points.load(tmp_path))
-    report.write_page(points.load(tmp_path), made, tmp_path / "r.html")
+    made = report_tables(evaluate.load(tmp_path))
+    write_page(evaluate.load(tmp_path), made, tmp_path / "r.html")
     assert "figure-cliff" not in (tmp_path / "r.html").read_text()
 
 
@@ -114,16 +119,16 @@ def test_curves_are_drawn_as_the_steps_that_they_are_defined_as(results):
     (line,) = (
         line
         for line in figures.frontier(results).axes[0].lines
-        if line.get_color() == figures.COLOURS["ptm"]
+        if line.get_color() == COLOURS["ptm"]
     )
     assert line.get_drawstyle() == "steps-pre"
     np.testing.assert_allclose(line.get_xydata(), [(0, 0.6), (0.5, 0.6), (0.75, 0.55), (0.82, 0.5)])
 
 
 def test_other_data_is_not_comparable_and_says_so(results):
-    made = compare.compare(results)
-    assert compare.compare(replace(results, measure="MRR")) == made
-    assert len(made.rows) == len(compare.published()[0]) > 40
+    made = evaluate.compare(results)
+    assert evaluate.compare(replace(results, measure="MRR")) == made
+    assert len(made.rows) == len(read_published().numbers) > 40
     assert all(verdict.startswith("not comparable") for verdict in made["verdict"])
     cut = row(made, what="ablation: cliff over fixed cut, plain mean")
     assert (cut["here"], cut["verdict"]) == (
@@ -133,11 +138,11 @@ def test_other_data_is_not_comparable_and_says_so(results):
 
 
 def test_a_report_has_no_row_without_a_result(results, tmp_path):
-    one = points.load(byhand.make(tmp_path), ("a",))
+    one = evaluate.load(byhand.make(tmp_path), ("a",))
     for given in (one, results):
-        made = report.tables(given)["compare"]
+        made = report_tables(given)["compare"]
         assert None not in made["here"]
-        left_out = len(compare.compare(given).rows) - len(made.rows)
+        left_out = len(evaluate.compare(given).rows) - len(made.rows)
         assert made.note.startswith(f"{left_out} more have nothing beside them here")
     assert "all" not in tables.theta(one)["dataset"]  # it would say the same again
 
@@ -146,7 +151,7 @@ def test_the_papers_data_is_held_against_the_drift(tmp_path):
     encoder = "vidore/colqwen2.5-v0.2"
     for dataset, value in [("VidoreDocVQARetrieval", 0.65), ("VidoreArxivQARetrieval", 0.70)]:
         byhand.cell(tmp_path, "identity", 1000, value, encoder=encoder, dataset=dataset)
-    made = compare.compare(points.load(tmp_path))
+    made = evaluate.compare(evaluate.load(tmp_path))
     assert (
         row(made, what="identity, VidoreDocVQARetrieval", encoder=encoder)["verdict"]
         == "within drift"

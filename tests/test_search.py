@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 import adamerge as am
 from adamerge.errors import BadInput
-from adamerge.search import Memory, best, matches, maxsim, maxsim_all, rank_until_stable
+from adamerge.search import (
+    VectorsInMemory,
+    best,
+    matches,
+    maxsim,
+    maxsim_all,
+    rank_in_two_stages,
+)
+from adamerge.search.two_stage import FIRST_CANDIDATES, MOST_CANDIDATES
 
 
 @given(st.lists(st.integers(-3, 3), max_size=30), st.integers(1, 35))
@@ -38,7 +46,7 @@ def test_many_queries_at_once_score_as_one_by_one():
     st.sampled_from(["float16", "int8"]),
 )
 def test_memory_holds_what_was_put_last_whatever_came_before(steps, dtype):
-    memory, plain = Memory(4, dtype), {}
+    memory, plain = VectorsInMemory(4, dtype), {}
     rng = np.random.default_rng(len(steps))
     for page, rows in steps:
         id = f"p{page}"
@@ -79,37 +87,38 @@ def test_candidates_double_until_the_best_stay_the_same():
     truth = {id: -float(i) for i, id in enumerate(ids)}
     truth[ids[100]] = 5.0  # a page that the first stage thinks little of
     propose, score, asked = pages_by_rank(truth, ids)
-    ranked, how, compared = rank_until_stable(3, 1000, propose, score, start=64)
-    assert [id for id, _ in ranked] == [ids[100], ids[0], ids[1]]
-    assert (how, compared, asked) == ("settled", 256, [64, 128, 256])
-
-
-def test_candidates_stop_at_a_limit_and_say_so():
-    ids = [f"p{i:04d}" for i in range(1000)]
-    truth = {id: float(i) for i, id in enumerate(ids)}  # every page is better than those before it
-    propose, score, asked = pages_by_rank(truth, ids)
-    _, how, compared = rank_until_stable(2, 1000, propose, score, start=16, limit=64)
-    assert (how, compared, asked) == ("limit", 64, [16, 32, 64])
+    ranking = rank_in_two_stages(3, 1000, propose, score)
+    assert [id for id, _ in ranking.best] == [ids[100], ids[0], ids[1]]
+    assert (ranking.how, ranking.candidates, ranking.pages) == ("settled", 256, 1000)
+    assert asked == [FIRST_CANDIDATES, 128, 256]
 
 
 @pytest.mark.parametrize(
-    ("k", "numbers"), [(20, [80, 160, 256]), (64, [256]), (100, [256]), (300, [300])]
+    ("k", "numbers"),
+    [
+        (2, [64, 128, 256, 512, 1024, 2048, 4096]),
+        (300, [1200, 2400, 4096]),
+        (1024, [4096]),
+        (2000, [4096]),
+        (5000, [5000]),
+    ],
 )
 def test_never_more_candidates_are_asked_for_than_the_limit_or_k(k, numbers):
-    ids = [f"p{i:04d}" for i in range(1000)]
-    truth = {id: float(i) for i, id in enumerate(ids)}
+    ids = [f"p{i:04d}" for i in range(9000)]
+    truth = {id: float(i) for i, id in enumerate(ids)}  # every page is better than those before it
     propose, score, asked = pages_by_rank(truth, ids)
-    _, how, compared = rank_until_stable(k, 1000, propose, score, limit=256)
-    assert (how, compared, asked) == ("limit", numbers[-1], numbers)
+    ranking = rank_in_two_stages(k, 9000, propose, score)
+    assert (ranking.how, ranking.candidates) == ("limit", max(k, MOST_CANDIDATES))
+    assert asked == numbers
 
 
 def test_when_all_pages_are_candidates_the_result_is_exact():
     ids = [f"p{i}" for i in range(50)]
     truth = {id: float(i % 7) for i, id in enumerate(ids)}
     propose, score, _ = pages_by_rank(truth, ids)
-    ranked, how, compared = rank_until_stable(3, 50, propose, score)
-    assert (how, compared) == ("exact", 50)
-    assert ranked == [("p13", 6.0), ("p20", 6.0), ("p27", 6.0)]
+    ranking = rank_in_two_stages(3, 50, propose, score)
+    assert (ranking.how, ranking.candidates) == ("exact", 50)
+    assert ranking.best == [("p13", 6.0), ("p20", 6.0), ("p27", 6.0)]
 
 
 def test_matches_of_a_page_without_places_have_no_boxes():

@@ -38,7 +38,8 @@ def server(place, steering):
 @contextmanager
 def lock_held(store):
     """Another process, which writes to a store."""
-    code = "import sys, adamerge as am; s = am.open_store(sys.argv[1]); s.begin(); print('writes', flush=True); input()"
+    opened = "import sys, adamerge as am; store = am.open_store(sys.argv[1])"
+    code = f"{opened}; store.begin_writing(); print('writes', flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = start_python("-c", code, store, text=True, **pipes)
     with ended(process):

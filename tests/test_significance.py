@@ -6,14 +6,15 @@ import pytest
 from byhand import row
 from scipy import stats
 
+from adamerge import evaluate
 from adamerge.errors import BadInput
-from adamerge.evaluate import points, significance
-from adamerge.evaluate.statistics import holm
+from adamerge.evaluate import tables
+from adamerge.evaluate.analysis.statistical_tests import holm
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    return points.load(byhand.make(tmp_path_factory.mktemp("results")))
+    return evaluate.load(byhand.make(tmp_path_factory.mktemp("results")))
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +30,11 @@ def two_encoders(tmp_path_factory):
         ):
             values = rng.integers(0, 5, 60) / 4 + (method == "ptm:k=0,m=4") * -0.2
             byhand.cell(folder, method, 200, values.tolist(), encoder=encoder)
-    return points.load(folder)
+    return evaluate.load(folder)
 
 
 def test_the_significance_table_is_scipys_with_holms_correction(two_encoders):
-    made = significance.significance(two_encoders)
+    made = tables.significance(two_encoders)
     assert len(made.rows) == 4 * 3  # two floors, two budgets; each encoder, and pooled
     assert set(made["encoder"]) == {"e", "f", "pooled"}
     for encoder in ("e", "f"):
@@ -62,20 +63,17 @@ def test_the_significance_table_is_scipys_with_holms_correction(two_encoders):
     assert pooled["p"] == pytest.approx(stats.wilcoxon(ours, theirs).pvalue)
     assert 'zero_method="wilcox"' in made.note
     assert "the same query asked of each encoder counts as another one" in made.note
-    assert (
-        "counts as another"
-        not in significance.significance(two_encoders_but_one(two_encoders)).note
-    )
+    assert "counts as another" not in tables.significance(two_encoders_but_one(two_encoders)).note
 
 
 def two_encoders_but_one(results):
-    return points.Results(
+    return evaluate.Results(
         results.datasets, {key: some for key, some in results.cells.items() if key[0] == "e"}, {}
     )
 
 
 def test_every_control_stands_beside_its_method(results):
-    made = significance.controls(results)
+    made = tables.controls(results)
     assert set(made["method M"]) == {"adamerge:k=0,c_min=0.7"}
     found = dict(zip(made["control"], made["difference"], strict=True))
     assert found == pytest.approx(
@@ -96,7 +94,7 @@ def test_a_floor_alone_makes_a_method_controlled(tmp_path):
     byhand.make(tmp_path)
     byhand.both(tmp_path, "adamerge:k=none,c_min=0.5,unit=true", 300, 0.8, 0.6)
     byhand.both(tmp_path, "adamerge:k=none,c_min=0.5,cut=floor,unit=true", 290, 0.8, 0.6)
-    made = significance.controls(points.load(tmp_path))
+    made = tables.controls(evaluate.load(tmp_path))
     assert row(made, control="adamerge:k=none,c_min=0.5,cut=floor,unit=true")["method M"].endswith(
         "0.5,unit=true"
     )
@@ -104,20 +102,18 @@ def test_a_floor_alone_makes_a_method_controlled(tmp_path):
 
 
 def test_rows_that_are_not_shown_count_in_the_correction(two_encoders, results):
-    every = significance.significance(two_encoders)
-    some = significance.significance(two_encoders, ["0.0"])
+    every = tables.significance(two_encoders)
+    some = tables.significance(two_encoders, ["0.0"])
     assert some == every
-    assert significance.controls(results, ["adamerge:c_min=.7,k=0"]) == significance.controls(
-        results
-    )
-    one = significance.significance(two_encoders, methods=["adamerge:k=0", "ptm:k=0,m=4"])
+    assert tables.controls(results, ["adamerge:c_min=.7,k=0"]) == tables.controls(results)
+    one = tables.significance(two_encoders, methods=["adamerge:k=0", "ptm:k=0,m=4"])
     assert row(one, encoder="e")["p corrected"] == row(one, encoder="e")["p"]
     assert row(every, encoder="e", c_min="0.7", m="4")["p corrected"] > row(one, encoder="e")["p"]
 
 
 def test_any_method_is_tested_against_any_other(two_encoders):
     asked = ["ptm:k=0,m=4", "adamerge:k=0,c_min=0.8", "ptm:k=0,m=2"]
-    made = significance.significance(two_encoders, methods=asked)
+    made = tables.significance(two_encoders, methods=asked)
     assert made["against"] == asked[1:] * 3
     for encoder in ("e", "f"):
         mine = [i for i, name in enumerate(made["encoder"]) if name == encoder]
@@ -128,4 +124,4 @@ def test_any_method_is_tested_against_any_other(two_encoders):
         assert [made["p"][i] for i in mine] == pytest.approx(p)
         assert [made["p corrected"][i] for i in mine] == pytest.approx(holm(p))
     with pytest.raises(BadInput, match="name a method, and those to test it against"):
-        significance.significance(two_encoders, methods=asked[:1])
+        tables.significance(two_encoders, methods=asked[:1])

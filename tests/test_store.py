@@ -9,7 +9,7 @@ from stores import ENCODER, D, a_page, a_query, an_entry
 import adamerge as am
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadInput, BadShape, Mismatch, NotFound, TooNew
-from adamerge.store import entry
+from adamerge.store import about
 from adamerge.store.transfer import copy
 from adamerge.types import Word
 
@@ -358,7 +358,7 @@ def test_an_encoder_that_is_only_named_is_not_loaded_to_store_pages_or_search_by
 def test_a_store_of_the_future_is_refused_whatever_keeps_it(opened, monkeypatch):
     with opened() as store:
         store.add(a_page(1))
-    monkeypatch.setattr(entry, "VERSION", entry.VERSION - 1)
+    monkeypatch.setattr(about, "VERSION", about.VERSION - 1)
     with pytest.raises(TooNew, match="update adamerge"):
         opened()
 

@@ -15,8 +15,8 @@ from lance_pages import a_page, a_query
 
 import adamerge as am
 from adamerge.errors import BadFile, Damaged, TooNew
-from adamerge.store.entry import VERSION, About
-from adamerge.store.schema import CHECKSUMS
+from adamerge.store.about import VERSION, About
+from adamerge.store.lance.schema import CHECKSUMS
 
 STORES = Path(__file__).parent / "data" / "stores"
 WRITTEN = sorted(path.stem for path in STORES.glob("v*.json"))
@@ -56,7 +56,7 @@ def test_a_store_of_any_version_can_be_written_to_and_stays_of_its_version(name,
     with am.open_store(tmp_path / "store") as store:
         version = store.about.version
         store.add([an_entry(2), an_entry(7)])
-        store.label({"file1.pdf": {"shelf": "b"}})
+        store.set_metadata({"file1.pdf": {"shelf": "b"}})
         store.compact()
     with am.open_store(tmp_path / "store") as store:
         assert store.about.version == version == int(name[1])

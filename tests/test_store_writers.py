@@ -20,9 +20,9 @@ from waiting import LONG
 
 import adamerge as am
 from adamerge.errors import BadFile, Damaged, StoreUnavailable
-from adamerge.store import lance_table
-from adamerge.store.lance_read import Snapshot
-from adamerge.store.lance_table import superseded
+from adamerge.store.lance import table as lance_table
+from adamerge.store.lance.snapshot import Snapshot
+from adamerge.store.lance.table import superseded
 
 PAGES = 60
 READS = 2000
@@ -127,7 +127,7 @@ def read_in_every_way(store, i):
         facts = store.facts()
         assert facts["pages"] == PAGES
     elif way == 6:
-        assert sum(len(source.ids) for source in store.sources().values()) == PAGES
+        assert sum(len(source.hashes) for source in store.sources().values()) == PAGES
     else:
         assert len(store) == PAGES
 
@@ -169,7 +169,7 @@ def test_a_file_that_is_missing_from_the_newest_version_is_damage_and_not_waited
 def test_a_store_that_was_moved_is_told_and_is_read_again_when_it_is_back(path):
     with am.open_store(path) as reader, am.open_store(path) as writer:
         reader.search(a_query())
-        writer.begin()
+        writer.begin_writing()
         path.rename(path.with_name("elsewhere"))
         for read in (
             lambda: reader.search(a_query()),
@@ -242,7 +242,7 @@ def test_a_full_disk_is_told_in_one_line_and_costs_nothing_that_was_stored(path)
 def test_a_folder_of_other_files_is_not_made_a_store(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "report.pdf").write_bytes(b"%PDF-")
-    for write in (lambda store: store.add(a_page(1)), lambda store: store.begin()):
+    for write in (lambda store: store.add(a_page(1)), lambda store: store.begin_writing()):
         with (
             am.open_store(tmp_path / "docs") as store,
             pytest.raises(BadFile, match=r"holds other files \(report.pdf ...\): a store needs"),
@@ -264,9 +264,9 @@ FEW = """
 import sys
 sys.path.insert(0, sys.argv[2])
 import adamerge as am
-from adamerge.store import lance
+from adamerge.store.lance import store as lance_store
 from lance_pages import a_page, a_query
-lance.INDEX_FROM = 10
+lance_store.INDEX_FROM = 10
 with am.open_store(sys.argv[1], memory=1) as store:
     store.add(a_page(i) for i in range(300))
 with am.open_store(sys.argv[1], memory=1) as store:
@@ -342,7 +342,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(path):
         assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
         assert left.exists()  # a reader removes nothing
     with am.open_store(path) as store:
-        store.begin()
+        store.begin_writing()
     assert not left.exists()
 
 

@@ -13,17 +13,15 @@ from byhand import row
 from cli import call as cli
 
 import adamerge as am
+from adamerge import evaluate
 from adamerge.compress.names import METHODS, read_name
 from adamerge.errors import AdamergeError, BadFile, BadInput, UnknownName
-from adamerge.evaluate import (
-    figures,
-    frontier,
-    points,
-    report,
-    significance,
-    table,
-    tables,
-)
+from adamerge.evaluate import figures, tables
+from adamerge.evaluate.analysis.frontier import Series, drawn_series, envelope, shared_name
+from adamerge.evaluate.analysis.results import as_written
+from adamerge.evaluate.analysis.table import columns, make_table
+from adamerge.evaluate.output import report_tables
+from adamerge.evaluate.output.table_formats import latex, markdown
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,11 +33,11 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(folder):
-    return points.load(folder)
+    return evaluate.load(folder)
 
 
 def test_both_readings_of_the_envelope_by_hand(results):
-    made = frontier.frontier(results)
+    made = tables.frontier(results)
     shared = row(made, series="ptm:k=0,m=any", envelope="shared")
     # (0.8 + 0.4) / 2 at 50 %, (0.6 + 0.5) / 2 at 75 %, 0.5 at 82 %
     assert (shared["50%"], shared["75%"], shared["80%"], shared["85%"]) == pytest.approx(
@@ -54,7 +52,7 @@ def test_both_readings_of_the_envelope_by_hand(results):
 
 
 def test_an_envelope_has_only_points_that_no_other_beats():
-    assert frontier.envelope([(0.5, 0.6), (0.4, 0.5), (0.7, 0.4), (0.7, 0.3)]) == [
+    assert envelope([(0.5, 0.6), (0.4, 0.5), (0.7, 0.4), (0.7, 0.3)]) == [
         (0.5, 0.6),
         (0.7, 0.4),
     ]
@@ -70,7 +68,7 @@ def test_an_envelope_has_only_points_that_no_other_beats():
     ],
 )
 def test_words_name_a_series_and_numbers_are_its_points(method, series):
-    assert str(frontier.shared_name(read_name(method))) == series
+    assert str(shared_name(read_name(method))) == series
 
 
 @pytest.mark.parametrize(
@@ -85,8 +83,8 @@ def test_words_name_a_series_and_numbers_are_its_points(method, series):
     ],
 )
 def test_the_name_of_a_series_is_that_of_no_method_but_its_own(methods, series):
-    shared = frontier.shared_name(read_name(methods[0]))
-    assert frontier.Series(shared, tuple(methods)).name == series
+    shared = shared_name(read_name(methods[0]))
+    assert Series(shared, tuple(methods)).name == series
     if len(methods) > 1:
         with pytest.raises(AdamergeError):
             am.parse_method(series)
@@ -188,12 +186,12 @@ def test_numbers_and_names_are_asked_for_as_people_write_them(folder):
     want = cli("evaluate", "table", "significance", folder).stdout
     assert "| 0 | 0.7 | 2 |" in want
     assert cli("evaluate", "table", "significance", folder, "--k=0.0").stdout == want
-    assert points.as_written("-.25") == "-0.25"
-    assert points.as_written("adamerge:c_min=0.70,k=0") == "adamerge:k=0,c_min=0.7"
+    assert as_written("-.25") == "-0.25"
+    assert as_written("adamerge:c_min=0.70,k=0") == "adamerge:k=0,c_min=0.7"
 
 
 def test_datasets_and_measures_can_be_chosen(folder, tmp_path):
-    some = points.load(folder, ("a", "a"), "MRR")
+    some = evaluate.load(folder, ("a", "a"), "MRR")
     assert len(some.values("e", "identity")) == 4  # asked twice, counted once
     assert some.mean("e", "identity") == pytest.approx(0.45)
     assert some.datasets == ("a",)
@@ -207,17 +205,17 @@ def test_a_method_without_a_cell_for_every_dataset_is_left_out_and_told(folder, 
     with pytest.raises(
         BadFile, match="holds no result files: make some with adamerge evaluate run"
     ):
-        points.load(tmp_path / "datasets")
+        evaluate.load(tmp_path / "datasets")
     with pytest.raises(BadFile, match=r"holds no result files: .*books does"):
-        points.load(ROOT / "results")
+        evaluate.load(ROOT / "results")
     with pytest.raises(UnknownName, match="no results on 'lilypond-learning'"):
-        points.load(folder, ("books",))
+        evaluate.load(folder, ("books",))
 
 
 def test_latex_has_its_own_less_than():
-    small = table.table("P", "All < 1 %", table.columns(("p", "p")), [[0.00001]])
-    assert "$<$0.0001" in table.latex(small)
-    assert r"All $<$ 1 \%" in table.latex(small)
+    small = make_table("P", "All < 1 %", columns(("p", "p")), [[0.00001]])
+    assert "$<$0.0001" in latex(small)
+    assert r"All $<$ 1 \%" in latex(small)
 
 
 def test_a_method_in_ten_lines_is_in_every_table_and_figure(tmp_path):
@@ -243,16 +241,16 @@ def test_a_method_in_ten_lines_is_in_every_table_and_figure(tmp_path):
     byhand.both(tmp_path, f"random({name})", 333, 0.4, 0.4, ms=None)
     byhand.both(tmp_path, f"gaussian({name})", 900, (), (), theta=[0.7] * 10, ms=None)
     byhand.both(tmp_path, worded, 333, 0.5, 0.6)
-    results = points.load(tmp_path)
-    for made in (frontier.frontier, tables.efficiency, tables.theta, significance.controls):
-        assert "halves" in table.markdown(made(results)), made
-    assert significance.significance(results, methods=[name, worded])["against"] == [worded]
+    results = evaluate.load(tmp_path)
+    for made in (tables.frontier, tables.efficiency, tables.theta, tables.controls):
+        assert "halves" in markdown(made(results)), made
+    assert tables.significance(results, methods=[name, worded])["against"] == [worded]
     for unit in (False, True):
-        drawn = figures.render(figures.frontier(results, unit), "svg").decode()
+        drawn = figures.render_figure(figures.frontier(results, unit), "svg").decode()
         assert ">halves</text>" in drawn
         assert ">halves mode=b</text>" in drawn
-    assert "theta" in figures.render(figures.cliff(results, [name]), "svg").decode()
-    assert "halves" in "".join(map(table.markdown, report.tables(results).values()))
+    assert "theta" in figures.render_figure(figures.cliff(results, [name]), "svg").decode()
+    assert "halves" in "".join(map(markdown, report_tables(results).values()))
 
 
 def test_unit_length_is_a_gain_whichever_way_a_method_has_it_by_default(tmp_path):
@@ -260,7 +258,7 @@ def test_unit_length_is_a_gain_whichever_way_a_method_has_it_by_default(tmp_path
     byhand.both(tmp_path, "halves", 500, 0.8, 0.8)
     byhand.both(tmp_path, "halves:unit=false", 500, 0.7, 0.7)
     byhand.both(tmp_path, "halves:sequence=raw", 500, 0.6, 0.6)
-    results = points.load(tmp_path)
+    results = evaluate.load(tmp_path)
     assert row(tables.unit(results), methods="halves")["mean gain"] == pytest.approx(0.1)
     assert row(tables.sequence(results), method="halves", sequence="default")[
         "nDCG@5"
@@ -271,13 +269,13 @@ def test_a_name_is_one_method_in_every_table(tmp_path):
     byhand.make(tmp_path)
     byhand.both(tmp_path, "halves", 500, 0.8, 0.8)
     byhand.both(tmp_path, "halves:unit=false", 500, 0.7, 0.7)
-    results = points.load(tmp_path)
-    made = frontier.frontier(results)
+    results = evaluate.load(tmp_path)
+    made = tables.frontier(results)
     for method, measured in (("halves", 0.8), ("halves:unit=false", 0.7)):
         assert row(made, series=method, envelope="shared")["50%"] == pytest.approx(measured)
         assert row(tables.efficiency(results), method=method)["nDCG@5"] == pytest.approx(measured)
-    assert "halves:unit=false" in [one.name for one in frontier.drawn(results, "e")]
-    assert "halves" in [one.name for one in frontier.drawn(results, "e", unit=True)]
+    assert "halves:unit=false" in [one.name for one in drawn_series(results, "e")]
+    assert "halves" in [one.name for one in drawn_series(results, "e", unit=True)]
 
 
 def test_the_tables_of_the_documentation_are_what_the_commands_print():
@@ -290,7 +288,7 @@ def test_the_tables_of_the_documentation_are_what_the_commands_print():
 def test_the_committed_results_are_whole_and_small():
     files = [p for p in (ROOT / "results").rglob("*") if p.is_file()]
     assert sum(p.stat().st_size for p in files) < 5e6
-    results = points.load(ROOT / "results" / "books")
+    results = evaluate.load(ROOT / "results" / "books")
     assert (len(results.datasets), len(results.cells), results.left_out) == (6, 253, ())
     assert all(len(one["identity"]) == 16 for one in results.about.values())
     assert sum(one["pages"] for one in results.about.values()) == 2941

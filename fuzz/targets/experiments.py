@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from adamerge.evaluate import experiment
+from adamerge.evaluate import read_experiment
 from fuzz.mutators import text_mutator
 from fuzz.target import file_target
 
@@ -25,7 +25,7 @@ WORDS = (
 def read(path: Path) -> None:
     """Read the experiment, but run no file that it names."""
     if b"modules" not in path.read_bytes():
-        experiment.read(path)
+        read_experiment(path)
 
 
 TARGET = file_target("experiments", "input.toml", read, text_mutator(WORDS), share=1, short_run=500)

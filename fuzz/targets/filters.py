@@ -1,6 +1,7 @@
 """Filters of searches: SQL of strangers."""
 
-from adamerge.store.filters import parse, to_sql
+from adamerge.store.filter_parser import parse_filter
+from adamerge.store.filters import to_sql
 from fuzz.mutators import text_mutator
 from fuzz.target import text_target
 
@@ -70,7 +71,7 @@ WORDS = (
 
 def read(where: str) -> None:
     """Parse a filter and write it again, as a store does."""
-    to_sql(parse(where, COLUMNS))
+    to_sql(parse_filter(where, COLUMNS))
 
 
 TARGET = text_target("filters", read, text_mutator(WORDS), share=2, short_run=1000)

@@ -18,8 +18,7 @@ from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
 from adamerge.inspector import inspect
 from adamerge.pages import read_pages
-from adamerge.store import Entry, Store, open_store
-from adamerge.store.index import Indexing, index_files
+from adamerge.store import Entry, Indexing, Store, index_files, open_store
 from adamerge.types import Compressed, Cut, Found, Hit, Match, MultiVector, Page, Tree
 from adamerge.vectors import read_compressed, read_vectors, write_vectors
 

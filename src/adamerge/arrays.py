@@ -86,12 +86,11 @@ def groups(values: ArrayLike) -> Ints:
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     try:
-        array = np.asarray(_from_torch(values) if hasattr(values, "detach") else values)
-    except (
-        ValueError,
-        TypeError,
-        RuntimeError,
-    ) as error:  # rows of different length, a sparse tensor
+        if hasattr(values, "detach"):
+            values = _from_torch(values)
+        array = np.asarray(values)
+    # rows of different length, a sparse tensor
+    except (ValueError, TypeError, RuntimeError) as error:
         raise BadShape(f"{what} must be one array of numbers: {error}") from None
     if array.dtype.kind not in "fiu" and array.dtype.name != "bfloat16":
         raise BadDtype(
@@ -107,14 +106,15 @@ def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
 def _from_torch(tensor: Any) -> NDArray[Any]:
     """bfloat16, devices and gradients are things NumPy does not know."""
     tensor = tensor.detach().cpu()
-    array: NDArray[Any] = (tensor.float() if tensor.is_floating_point() else tensor).numpy()
+    if tensor.is_floating_point():
+        tensor = tensor.float()
+    array: NDArray[Any] = tensor.numpy()
     return array
 
 
 def _finite(array: NDArray[Any], what: str) -> NDArray[Any]:
-    with np.errstate(
-        over="ignore"
-    ):  # a float64 beyond float32 becomes infinite, and is refused as that
+    with np.errstate(over="ignore"):
+        # a float64 beyond float32 becomes infinite, and is refused as that
         array = array.astype(np.float32, copy=False)
     if not np.isfinite(array).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

@@ -143,7 +143,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     A known name is like it if it differs in few letters, or contains it in any case (three letters at least).
     """
     names = list(known)
+    like = get_close_matches(name, names, 1)
     part = name.casefold()
-    containing = [one for one in names if len(part) >= 3 and part in one.casefold()]
-    like = get_close_matches(name, names, 1) or containing
-    return f" (did you mean '{like[0]}'?)" if like else ""
+    if len(part) >= 3:
+        like += [one for one in names if part in one.casefold()]
+    if not like:
+        return ""
+    return f" (did you mean '{like[0]}'?)"

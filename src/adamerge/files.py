@@ -39,8 +39,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 def write(path: str | Path, content: str | bytes) -> None:
     """Write a file; who reads it meanwhile sees the old content or the new one, never a part."""
+    if isinstance(content, str):
+        content = content.encode()
     with replacing(path) as temporary:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        temporary.write_bytes(content)
 
 
 def rename(temporary: Path, path: Path) -> None:

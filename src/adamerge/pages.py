@@ -14,6 +14,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound, missing_extra
 from adamerge.types import Box, Page, Word
 
@@ -50,9 +52,12 @@ def read_file(
     done: Container[str] = (),
 ) -> Iterator[Page]:
     """The pages of one file, which is to be called `source`; otherwise as `read_pages`."""
-    reader = _read_pdf if path.suffix.lower() == ".pdf" else _read_image
+    if path.suffix.lower() == ".pdf":
+        pages = _read_pdf(path, source, dpi, done)
+    else:
+        pages = _read_image(path, source, dpi, done)
     try:
-        for page in reader(path, source, dpi, done):
+        for page in pages:
             if isinstance(page, Page):
                 yield page
             elif skip_bad is None:
@@ -67,26 +72,38 @@ def read_file(
 
 def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
-    if isinstance(paths, str | Path):
-        raise BadInput(
-            f"files come as a list: [{str(paths)!r}]"
-        )  # a string is a list of letters, "/" one of them
-    each: dict[
-        Path, tuple[Path, str]
-    ] = {}  # a file that is given twice is one, by the name it was first given
+    if isinstance(paths, str | Path):  # a string is a list of letters, "/" one of them
+        raise BadInput(f"files come as a list: [{str(paths)!r}]")
+    # a file that is given twice is one, by the name it was first given
+    each: dict[Path, tuple[Path, str]] = {}
     for given in paths:
         for path, name in _find(str(given)):
             each.setdefault(path.absolute(), (path, name))
     found = list(each.values())
-    for path, name in found:
-        if not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise BadFile(f"{str(path)!r}: its name is not UTF-8; rename it")
-    names = Counter(name for _, name in found)
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise BadFile(
-            f"{names[twice[0]]} files would be called '{twice[0]}': give the folder that holds them all"
-        )
+    _check_names(found)
     return found
+
+
+def _check_names(files: list[tuple[Path, str]]) -> None:
+    """Refuse a name that is not UTF-8, and one that two files would have."""
+    for path, name in files:
+        if not _is_utf8(name):
+            raise BadFile(f"{str(path)!r}: its name is not UTF-8; rename it")
+    counts = Counter(name for _, name in files)
+    for name, count in counts.items():
+        if count > 1:
+            raise BadFile(
+                f"{count} files would be called '{name}': give the folder that holds them all"
+            )
+
+
+def _is_utf8(name: str) -> bool:
+    """Whether the bytes of a file's name are UTF-8: Python keeps others as surrogates."""
+    return not any(_is_surrogate(letter) for letter in name)
+
+
+def _is_surrogate(letter: str) -> bool:
+    return "\ud800" <= letter <= "\udfff"
 
 
 def other_files(paths: Iterable[str | Path], apart: Path | None = None) -> Counter[str]:
@@ -133,16 +150,22 @@ def _listed(given: str) -> tuple[Path, list[Path]]:
 
 def count_pages(paths: Iterable[str | Path]) -> int:
     """How many pages there are to read; a file that cannot be opened counts as one."""
-    count = 0
-    for path, _ in find_files(paths):
-        pdf = path.suffix.lower() == ".pdf"
-        opener = _import("pypdfium2").PdfDocument if pdf else _import("PIL.Image").open
-        try:
-            with closing(opener(path)) as file:
-                count += len(file) if pdf else getattr(file, "n_frames", 1)
-        except Exception:  # whatever it is, reading will say it
-            count += 1
-    return count
+    return sum(_count_file(path) for path, _ in find_files(paths))
+
+
+def _count_file(path: Path) -> int:
+    is_pdf = path.suffix.lower() == ".pdf"
+    if is_pdf:
+        opener = _import("pypdfium2").PdfDocument
+    else:
+        opener = _import("PIL.Image").open
+    try:
+        with closing(opener(path)) as file:
+            if is_pdf:
+                return len(file)
+            return int(getattr(file, "n_frames", 1))
+    except Exception:  # whatever it is, reading the file will say it
+        return 1
 
 
 def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterator[Page | BadFile]:
@@ -150,12 +173,9 @@ def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterat
     try:
         document = pdfium.PdfDocument(path)
     except (pdfium.PdfiumError, OSError) as error:
-        why = (
-            "is encrypted: remove its password first"
-            if "password" in str(error).lower()
-            else f"is damaged ({error})"
-        )
-        raise BadFile(f"{path} {why}") from None
+        if "password" in str(error).lower():
+            raise BadFile(f"{path} is encrypted: remove its password first") from None
+        raise BadFile(f"{path} is damaged ({error})") from None
     with closing(document):
         if not len(document):
             raise BadFile(f"{path} has no pages")
@@ -184,21 +204,31 @@ def _words(page: Any, text: Any) -> Iterator[Word]:
 
     A word that is hyphenated at the end of a line is one word, and its box that of its first part.
     """
-    raw = _import("pypdfium2.raw")
     letters: list[str] = []
     boxes: list[Box] = []
-    broken = False
-    for i in range(text.count_chars() + 1):
-        letter = chr(raw.FPDFText_GetUnicode(text, i)) if i < text.count_chars() else " "
+    hyphenated = False
+    for i, letter in enumerate(_letters(text)):
         if letter == HYPHEN:
-            broken = True
-        elif not letter.isspace() and letter.isprintable() | ("\ud800" <= letter <= "\udfff"):
-            letters.append(letter)
-            boxes += [] if broken else [text.get_charbox(i)]
-        elif letter.isspace() and letters and not (broken and letter in "\r\n"):
+            hyphenated = True
+        elif letter.isspace():
+            goes_on = hyphenated and letter in "\r\n"
+            if not letters or goes_on:
+                continue
             if boxes:
                 yield Word(_joined(letters), _on_page(page, boxes))
-            letters, boxes, broken = [], [], False
+            letters, boxes, hyphenated = [], [], False
+        elif letter.isprintable() or _is_surrogate(letter):
+            letters.append(letter)
+            if not hyphenated:
+                boxes.append(text.get_charbox(i))
+
+
+def _letters(text: Any) -> Iterator[str]:
+    """The characters of a page in the order of its text, and a space that ends the last word."""
+    raw = _import("pypdfium2.raw")
+    for i in range(text.count_chars()):
+        yield chr(raw.FPDFText_GetUnicode(text, i))
+    yield " "
 
 
 def _joined(letters: list[str]) -> str:
@@ -208,16 +238,23 @@ def _joined(letters: list[str]) -> str:
 
 def _on_page(page: Any, boxes: list[tuple[float, float, float, float]]) -> Box:
     """The box around PDF boxes (left, bottom, right, top) in parts of the page as it is seen, turned and cropped."""
-    left, bottom, right, top = (f(b[k] for b in boxes) for k, f in enumerate((min, min, max, max)))
-    corners = [_device(page, x, y) for x, y in ((left, top), (right, bottom))]
-    (x0, x1), (y0, y1) = (sorted(values) for values in zip(*corners, strict=True))
-    return x0, y0, x1, y1
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    x0, y0 = _as_seen(page, min(lefts), max(tops))
+    x1, y1 = _as_seen(page, max(rights), min(bottoms))
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
-def _device(page: Any, x: float, y: float) -> tuple[float, float]:
-    raw, across, down, parts = _import("pypdfium2.raw"), c_int(), c_int(), 20_000
-    raw.FPDF_PageToDevice(page, 0, 0, parts, parts, 0, x, y, byref(across), byref(down))
-    return min(max(across.value / parts, 0.0), 1.0), min(max(down.value / parts, 0.0), 1.0)
+def _as_seen(page: Any, x: float, y: float) -> tuple[float, float]:
+    """A place of a PDF page, in its units, as parts of the page as it is seen: from the left and from the top."""
+    raw = _import("pypdfium2.raw")
+    size = 20_000  # of a picture of the page, in whole pixels: that is how exact places are
+    across, down = c_int(), c_int()
+    raw.FPDF_PageToDevice(page, 0, 0, size, size, 0, x, y, byref(across), byref(down))
+    return _share(across.value / size), _share(down.value / size)
+
+
+def _share(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
 
 
 def _read_image(
@@ -227,13 +264,13 @@ def _read_image(
     try:
         file = pil.open(path)
         frames = getattr(file, "n_frames", 1)
-    except (
-        Exception
-    ) as error:  # Pillow's readers fail in ways of their own on what is damaged or a bomb
+    except Exception as error:  # Pillow's readers fail in ways of their own on damaged files
         raise BadFile(f"{path} cannot be read as an image ({error})") from None
     with closing(file):
         for i in range(frames):
-            id = f"{source}#{i + 1}" if frames > 1 else source
+            id = source
+            if frames > 1:
+                id = f"{source}#{i + 1}"
             if id in done:
                 continue
             try:
@@ -246,19 +283,19 @@ def _read_image(
 
 def _rgb(picture: Any) -> Any:
     """A picture as a person sees it: turned as its camera says, on white where it is transparent."""
+    pil = _import("PIL.Image")
     picture = _import("PIL.ImageOps").exif_transpose(picture)
     if picture.mode.startswith("I;16"):
-        picture = _import("PIL.Image").fromarray(
-            (_import("numpy").asarray(picture) >> 8).astype("uint8")
-        )
+        upper_bytes = np.asarray(picture) >> 8
+        picture = pil.fromarray(upper_bytes.astype(np.uint8))
     if picture.mode in ("I", "F"):
         raise BadFile(
             f"its numbers (mode {picture.mode}) have no range that makes them colours: save 8 or 16 bits"
         )
     if picture.has_transparency_data:
         picture = picture.convert("RGBA")
-        white = _import("PIL.Image").new("RGBA", picture.size, "white")
-        picture = _import("PIL.Image").alpha_composite(white, picture)
+        white = pil.new("RGBA", picture.size, "white")
+        picture = pil.alpha_composite(white, picture)
     return picture.convert("RGB")
 
 

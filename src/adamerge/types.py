@@ -14,7 +14,6 @@ from adamerge.errors import BadShape
 NAN = float("nan")
 SHOWN = 60  # letters of an id, or of metadata, in what repr() shows: two lines hold all of it
 
-
 Box = tuple[float, float, float, float]  # left, top, right, bottom in parts of the page
 
 
@@ -37,8 +36,9 @@ class Page:
 
     def __repr__(self) -> str:
         """The page in words, without its picture."""
-        size = getattr(self.image, "size", None)
-        picture = "image of {} x {}".format(*size) if size else "no image"
+        picture = "no image"
+        if size := getattr(self.image, "size", None):
+            picture = "image of {} x {}".format(*size)
         return shown("Page", self.id, picture, f"{len(self.words):,} words")
 
 
@@ -64,23 +64,15 @@ class MultiVector:
         """Check and convert every field."""
         self._set("vectors", arrays.directions(self.vectors, "vectors"))
         self._set("id", str(self.id))
-        n, d = self.vectors.shape
+        n = len(self.vectors)
         if self.attention is not None:
             self._set("attention", _attention(self.attention, n))
         if self.extra is not None:
-            extra = arrays.floats(self.extra, "extra", rank=2)
-            if extra.shape[1] != d:
-                raise BadShape(
-                    f"extra must be as wide as vectors: {extra.shape} beside {self.vectors.shape}"
-                )
-            self._set("extra", extra)
+            self._set("extra", _extra(self.extra, self.vectors))
         if self.grid is not None:
             self._set("grid", _grid(self.grid, n))
         if self.boxes is not None:
-            boxes = arrays.floats(self.boxes, "boxes", rank=2)
-            if boxes.shape != (n, 4):
-                raise BadShape(f"boxes must have shape ({n}, 4), one per patch, got {boxes.shape}")
-            self._set("boxes", boxes)
+            self._set("boxes", _boxes(self.boxes, n))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -90,16 +82,19 @@ class MultiVector:
         return len(self.vectors)
 
     def __repr__(self) -> str:
-        """What there is, without the numbers."""
-        return shown(
-            "MultiVector",
-            self.id,
-            "{:,} patches of {}".format(*self.vectors.shape),
-            "no attention" if self.attention is None else "attention",
-            "" if self.extra is None else f"{len(self.extra)} extra",
-            "" if self.grid is None else "grid {} x {}".format(*self.grid),
-            "" if self.boxes is None else "boxes",
-        )
+        """Which arrays the page has and their sizes, without the numbers."""
+        facts = ["{:,} patches of {}".format(*self.vectors.shape)]
+        if self.attention is None:
+            facts.append("no attention")
+        else:
+            facts.append("attention")
+        if self.extra is not None:
+            facts.append(f"{len(self.extra)} extra")
+        if self.grid is not None:
+            facts.append("grid {} x {}".format(*self.grid))
+        if self.boxes is not None:
+            facts.append("boxes")
+        return shown("MultiVector", self.id, *facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +115,11 @@ class Tree:
         return len(self.heights) + 1
 
     def __repr__(self) -> str:
-        """Its size, without the numbers."""
-        top = f"up to height {self.heights[-1]:.3f}" if len(self.heights) else ""
-        return shown("Tree", "", f"{len(self):,} patches", top)
+        """The size of the tree, without the numbers."""
+        facts = [f"{len(self):,} patches"]
+        if len(self.heights):
+            facts.append(f"up to height {self.heights[-1]:.3f}")
+        return shown("Tree", "", *facts)
 
 
 @dataclass(frozen=True)
@@ -165,14 +162,14 @@ class Compressed:
     def __repr__(self) -> str:
         """What became of the page, without the numbers."""
         shape = " x ".join(map(str, self.vectors.shape))
-        return shown(
-            "Compressed",
-            self.id,
-            f"{len(self.groups):,} patches in vectors of {shape}",
-            "" if self.extra is None else f"{len(self.extra)} extra",
-            self.method,
-            "" if np.isnan(self.cut.theta) else f"theta {self.cut.theta:.3f}",
-        )
+        facts = [f"{len(self.groups):,} patches in vectors of {shape}"]
+        if self.extra is not None:
+            facts.append(f"{len(self.extra)} extra")
+        if self.method:
+            facts.append(self.method)
+        if not np.isnan(self.cut.theta):
+            facts.append(f"theta {self.cut.theta:.3f}")
+        return shown("Compressed", self.id, *facts)
 
     @property
     def compression(self) -> float:
@@ -182,12 +179,16 @@ class Compressed:
     @property
     def stored(self) -> Floats:
         """All rows to store, vectors and then extra: (m + e, d)."""
-        return self.vectors if self.extra is None else np.concatenate([self.vectors, self.extra])
+        if self.extra is None:
+            return self.vectors
+        return np.concatenate([self.vectors, self.extra])
 
     def bytes(self, dtype: DTypeLike = np.float16) -> int:
         """Bytes of `stored` in a dtype."""
-        extra = 0 if self.extra is None else self.extra.size
-        return (self.vectors.size + extra) * np.dtype(dtype).itemsize
+        numbers = self.vectors.size
+        if self.extra is not None:
+            numbers += self.extra.size
+        return numbers * np.dtype(dtype).itemsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,15 +206,14 @@ class Match:
 
     def __repr__(self) -> str:
         """The match in words, without its boxes."""
-        words = shortened(" ".join(self.words))
-        return shown(
-            "Match",
-            "",
+        facts = [
             f"similarity {self.similarity:.3f}",
             f"row {self.row}",
             f"{len(self.boxes)} boxes",
-            repr(words) if words else "",
-        )
+        ]
+        if words := " ".join(self.words):
+            facts.append(repr(shortened(words)))
+        return shown("Match", "", *facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,10 +232,10 @@ class Hit:
 
     def __repr__(self) -> str:
         """The hit in words, without its matches."""
-        labels = shortened(str(dict(self.metadata))) if self.metadata else ""
-        return shown(
-            "Hit", self.id, f"score {self.score:.3f}", f"{len(self.matches)} matches", labels
-        )
+        facts = [f"score {self.score:.3f}", f"{len(self.matches)} matches"]
+        if self.metadata:
+            facts.append(shortened(str(dict(self.metadata))))
+        return shown("Hit", self.id, *facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,16 +266,20 @@ class Found:
 
     def __repr__(self) -> str:
         """How much was found and how, and the best hit."""
-        best = f"best {shortened(self.hits[0].id)!r}" if self.hits else ""
-        compared = f"{self.candidates:,} of {self.pages:,} pages compared"
-        return shown("Found", "", f"{len(self)} hits", best, self.how, compared)
+        facts = [f"{len(self)} hits"]
+        if self.hits:
+            facts.append(f"best {shortened(self.hits[0].id)!r}")
+        facts.append(self.how)
+        facts.append(f"{self.candidates:,} of {self.pages:,} pages compared")
+        return shown("Found", "", *facts)
 
 
 def shown(name: str, id: str, *facts: str) -> str:
-    """What repr() says of an object: its class, its id and what else is not empty."""
-    named = [repr(shortened(id))] if id else []
-    told = [fact for fact in facts if fact]
-    return f"{name}({', '.join(named + told)})"
+    """What repr() says of an object: its class, its id if it has one, and some facts."""
+    parts = list(facts)
+    if id:
+        parts.insert(0, repr(shortened(id)))
+    return f"{name}({', '.join(parts)})"
 
 
 def shortened(text: str) -> str:
@@ -293,6 +297,20 @@ def _attention(values: ArrayLike, n: int) -> Floats:
             f"attention must have one value per patch: {n} patches, attention of shape {attention.shape}"
         )
     return attention
+
+
+def _extra(values: ArrayLike, vectors: Floats) -> Floats:
+    extra = arrays.floats(values, "extra", rank=2)
+    if extra.shape[1] != vectors.shape[1]:
+        raise BadShape(f"extra must be as wide as vectors: {extra.shape} beside {vectors.shape}")
+    return extra
+
+
+def _boxes(values: ArrayLike, n: int) -> Floats:
+    boxes = arrays.floats(values, "boxes", rank=2)
+    if boxes.shape != (n, 4):
+        raise BadShape(f"boxes must have shape ({n}, 4), one per patch, got {boxes.shape}")
+    return boxes
 
 
 def _grid(values: tuple[int, int], n: int) -> tuple[int, int]:

@@ -1,1 +1,1 @@
-"""Our methods inside other people's programs: sentence_transformers.py and colpali_engine.py."""
+"""Our methods inside other libraries: sentence-transformers, colpali-engine and mteb."""

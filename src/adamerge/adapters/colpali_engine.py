@@ -34,18 +34,19 @@ class AdaMergePooler(BaseTokenPooler):  # type: ignore[misc]
         **_: Any,
     ) -> tuple[list[Tensor], list[dict[int, tuple[Tensor]]]]:
         weights: Any = attention or [None] * len(embeddings)
-        real = [x.any(dim=1) for x in embeddings]  # rows of zeros are padding, on either side
-        arrays: Any = zip(embeddings, weights, real, strict=True)
-        pages = [
-            MultiVector(x[rows], _of_rows(weight, rows), id=str(i))
-            for i, (x, weight, rows) in enumerate(arrays)
-        ]
+        real = [embedding.any(dim=1) for embedding in embeddings]  # rows of zeros are padding
+        pages = []
+        for i, embedding in enumerate(embeddings):
+            vectors: Any = embedding[real[i]]  # a tensor, which MultiVector takes too
+            pages.append(MultiVector(vectors, _of_rows(weights[i], real[i]), id=str(i)))
 
-        pooled, groups = [], []
+        pooled = []
+        groups = []
         small_pages = compress_pages(pages, self.method, num_workers or 1)
-        for x, rows, small in zip(embeddings, real, small_pages, strict=True):
-            pooled.append(torch.as_tensor(small.vectors).to(x))
-            groups.append(_indices(torch.as_tensor(small.groups), rows.nonzero()[:, 0].cpu()))
+        for embedding, rows, small in zip(embeddings, real, small_pages, strict=True):
+            row_numbers = rows.nonzero()[:, 0].cpu()
+            pooled.append(torch.as_tensor(small.vectors).to(embedding))
+            groups.append(_indices(torch.as_tensor(small.groups), row_numbers))
         return pooled, groups
 
 

@@ -18,8 +18,7 @@ from adamerge.compress.names import as_method
 from adamerge.encoders import Encoder, load_encoder
 from adamerge.encoders.encode import batches
 from adamerge.errors import BadInput
-from adamerge.evaluate.encoded import file_name
-from adamerge.evaluate.scores import score, stack
+from adamerge.evaluate.experiment import file_name, score_pages, stack_queries
 from adamerge.types import Compressed, MultiVector, Page, Word
 
 BATCH = 4
@@ -53,7 +52,9 @@ class CompressedModel:
     @property
     def compression(self) -> float:
         """Share of the patches of the last corpus that are not stored."""
-        return 1 - sum(map(len, self.pages)) / max(sum(len(page.groups) for page in self.pages), 1)
+        stored = sum(len(page) for page in self.pages)
+        patches = sum(len(page.groups) for page in self.pages)
+        return 1 - stored / max(patches, 1)
 
     def index(
         self, corpus: Iterable[Mapping[str, Any]], *, encode_kwargs: Mapping[str, Any], **_: Any
@@ -72,33 +73,45 @@ class CompressedModel:
     ) -> Hits:
         """The best pages of every query; of those that are offered in `top_ranked` alone, where there are such."""
         texts = {str(row["id"]): str(row["text"]) for row in queries}
-        vectors = stack(
-            MultiVector(one) for one in self.encoder.encode_queries(list(texts.values()))
-        )
-        found = score(vectors, self.pages, self.threads)
+        encoded = self.encoder.encode_queries(list(texts.values()))
+        vectors = stack_queries(MultiVector(query) for query in encoded)
+        scores = score_pages(vectors, self.pages, self.threads)
+
         offered = top_ranked or {}
-        return {
-            id: self._best(row, top_k, offered.get(id))
-            for id, row in zip(texts, found, strict=True)
-        }
+        hits: Hits = {}
+        for id, row in zip(texts, scores, strict=True):
+            hits[id] = self._best(row, top_k, offered.get(id))
+        return hits
 
     def _encoded(self, corpus: Iterable[Mapping[str, Any]], size: int) -> Iterator[MultiVector]:
         for some in batches(map(_page, corpus), size):
             yield from self.encoder.encode_pages(some)
 
     def _best(self, row: Floats, top_k: int, offered: Iterable[str] | None) -> dict[str, float]:
-        ids = [page.id for page in self.pages]
-        allowed = set(ids if offered is None else offered)
-        order = (int(i) for i in np.argsort(-row, kind="stable"))
-        return {ids[i]: float(row[i]) for i in [i for i in order if ids[i] in allowed][:top_k]}
+        allowed = None
+        if offered is not None:
+            allowed = set(offered)
+        best: dict[str, float] = {}
+        for i in np.argsort(-row, kind="stable"):
+            if len(best) == top_k:
+                break
+            id = self.pages[i].id
+            if allowed is None or id in allowed:
+                best[id] = float(row[i])
+        return best
 
 
 def _page(row: Mapping[str, Any]) -> Page:
     """A row of a corpus as a page: its image, or its text as words without places."""
-    image, text = row.get("image"), f"{row.get('title') or ''} {row.get('text') or ''}".strip()
-    if image is None and not text:
+    image = row.get("image")
+    title = row.get("title") or ""
+    text = row.get("text") or ""
+    words = f"{title} {text}".split()
+    if image is None and not words:
         raise BadInput(
             f"page '{row['id']}' of the task has neither an image nor a text: we encode nothing else"
         )
-    words = tuple(Word(word, (0.0, 0.0, 0.0, 0.0)) for word in text.split())
-    return Page(str(row["id"]), None if image is None else image.convert("RGB"), words)
+    if image is not None:
+        image = image.convert("RGB")
+    nowhere = (0.0, 0.0, 0.0, 0.0)
+    return Page(str(row["id"]), image, tuple(Word(word, nowhere) for word in words))

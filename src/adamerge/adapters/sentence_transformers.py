@@ -36,9 +36,12 @@ class AdaMergePooling(BaseTokenPooling):
 
     def pool_one(self, embedding: Tensor, attention: Tensor | None = None, **_: object) -> Tensor:
         """One document, (n, d) -> (m, d), on its device and in its dtype; protected rows stay and come first."""
-        first, rest = embedding[: self.num_protected_tokens], embedding[self.num_protected_tokens :]
+        protected = self.num_protected_tokens
+        first = embedding[:protected]
+        rest = embedding[protected:]
         if not len(rest):
             return embedding
-        weights = None if attention is None else attention[self.num_protected_tokens :]
-        small = compress(rest, weights, self.method)
+        if attention is not None:
+            attention = attention[protected:]
+        small = compress(rest, attention, self.method)
         return torch.cat([first, torch.as_tensor(small.vectors).to(first)])

@@ -14,7 +14,7 @@ from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
 
-in_store = click.argument("where", metavar="STORE")
+in_store = click.argument("address", metavar="STORE")
 as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
 ANYWHERE = ("--debug", "--quiet")  # options of every verb
 on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
@@ -118,8 +118,8 @@ def tell_passed_over(others: Counter[str]) -> None:
     click.echo(f"adamerge: passed over: {', '.join(counts)}", err=True)
 
 
-def existing(where: str, **options: Any) -> Store:
+def existing(address: str, **options: Any) -> Store:
     """A store that is there; a name that is wrong must not look like a store without pages."""
-    if not is_store(where):
-        raise NotFound(f"there is no store at {where}: adamerge index makes one")
-    return open_named(where, **options)
+    if not is_store(address):
+        raise NotFound(f"there is no store at {address}: adamerge index makes one")
+    return open_named(address, **options)

@@ -1,16 +1,11 @@
 """The verbs of evaluation: `adamerge dataset` and `adamerge evaluate`."""
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from adamerge import evaluate as api
 from adamerge.cli.progress import Task, reporting
-from adamerge.evaluate import archive, books, catalogue, controls, experiment
-from adamerge.evaluate.books import QUERIES
-from adamerge.evaluate.results import Cell
-from adamerge.evaluate.run import Folders, run
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -29,7 +24,7 @@ def dataset() -> None:
     "--queries",
     "most",
     type=click.IntRange(1),
-    default=QUERIES,
+    default=api.books.MOST_QUERIES,
     show_default=True,
     help="Of a book at most.",
 )
@@ -43,15 +38,19 @@ def make_books(given: tuple[str, ...], out: Path, most: int) -> None:
     adamerge dataset books zsh -o data
     adamerge dataset books manual.pdf -o data
     """  # noqa: D301 (click reads the backslash)
-    for name in [one for some in given for one in archive.SUITES.get(some, (some,))]:
-        book = catalogue.build_book(name, out, most)
+    names: list[str] = []
+    for one in given:
+        names += api.books.SUITES.get(one, (one,))
+
+    for name in names:
+        book = api.books.make_book(name, out, most)
         pairs = sum(map(len, book.judgements.values()))
         click.echo(
             f"{book.name}: {len(book.pages)} pages, {len(book.queries)} queries, {pairs} judgements"
         )
         click.echo(f"    pages are numbered by {book.numbering}")
-        click.echo(f"    words of a query: {books.Fit(**book.fit)}")
-        for line in books.sample(book):
+        click.echo(f"    words of a query: {book.word_shares}")
+        for line in api.books.sample_judgements(book):
             click.echo(f"    {line}")
 
 
@@ -100,27 +99,10 @@ def run_experiment(
     adamerge evaluate run experiments/books.toml -o runs/books
     adamerge evaluate run experiments/books.toml -o runs/books --dataset zsh --method sem-cluster:m=4
     """  # noqa: D301 (click reads the backslash)
-    plan = experiment.read(file)
-    plan = replace(
-        plan,
-        encoders=encoders or plan.encoders,
-        datasets=datasets or plan.datasets,
-        methods=tuple(map(controls.parse, methods)) or plan.methods,
-    )
-    folders = Folders(data or plan.data, vectors or plan.vectors, out)
-    for cell in _progress(plan, folders, jobs):
-        score = f"{cell.mean():.4f}" if cell.measures else "-"
-        click.echo(
-            f"{cell.encoder}\t{cell.dataset}\t{cell.method}\t{cell.compression:.1%}\t{score}"
-        )
-
-
-def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Iterator[Cell]:
-    """Cells as they are done; how far they are, and the encoding before them, is shown on stderr."""
     with reporting() as report:
         tasks: dict[str, Task] = {}
 
-        def watch(what: str, done: int, total: int) -> None:
+        def show_progress(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 is_cells = what == "cells"
                 title, unit = ("evaluating", "cells") if is_cells else (what, "pages")
@@ -128,4 +110,20 @@ def _progress(plan: experiment.Experiment, folders: Folders, jobs: int) -> Itera
             task = tasks[what]
             task.advance(done - task.done)
 
-        yield from run(plan, folders, jobs, watch)
+        api.run(
+            file,
+            out,
+            encoders=encoders,
+            datasets=datasets,
+            methods=methods,
+            data=data,
+            vectors=vectors,
+            jobs=jobs,
+            on_cell=_print_cell,
+            progress=show_progress,
+        )
+
+
+def _print_cell(cell: api.Cell) -> None:
+    score = f"{cell.mean():.4f}" if cell.measures else "-"
+    click.echo(f"{cell.encoder}\t{cell.dataset}\t{cell.method}\t{cell.compression:.1%}\t{score}")

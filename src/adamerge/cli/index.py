@@ -25,9 +25,16 @@ from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.encoders.encode import Watcher
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, count_pages, other_files
-from adamerge.store import Store, is_store, open_named
-from adamerge.store.entry import DTYPES
-from adamerge.store.index import PIXELS, Change, Indexing, index_files
+from adamerge.store import (
+    DTYPES,
+    Change,
+    Indexing,
+    Store,
+    index_files,
+    is_store,
+    open_named,
+)
+from adamerge.store.index import PIXELS
 from adamerge.store.metadata import read_metadata
 
 DID = ("added", "replaced", "unchanged", "removed")
@@ -37,24 +44,27 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.argument("pages", nargs=-1, required=True)
 @click.option(
     "--store",
-    "where",
+    "address",
     required=True,
     help="A folder, s3://bucket/folder, or http://qdrant:6333/collection.",
 )
 @click.option(
-    "--encoder", help="`adamerge encoders` lists them.  [default: the store's, or minilm]"
+    "--encoder",
+    help=f"`adamerge encoders` lists them.  [default: the store's, or {DEFAULT_ENCODER}]",
 )
 @click.option(
     "--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]"
 )
 @own_methods
 @click.option(
-    "--dtype", type=click.Choice(DTYPES), help="Of the stored vectors.  [default: float16]"
+    "--dtype",
+    type=click.Choice(DTYPES),
+    help="Type of the stored vectors.  [default: the store's, or float16]",
 )
 @click.option(
     "--metadata",
     type=click.Path(path_type=Path),
-    help="A .csv table: source, and a column per name.",
+    help="A .csv table with a column 'source' (the file), and a column per name.",
 )
 @click.option(
     "--batch-size",
@@ -75,7 +85,7 @@ DID = ("added", "replaced", "unchanged", "removed")
     type=click.IntRange(0),
     default=PIXELS,
     show_default=True,
-    help="Pixels; 0 for none.",
+    help="Pixels of a thumbnail's longer side; 0 for no thumbnails.",
 )
 @click.option(
     "--strict",
@@ -84,12 +94,12 @@ DID = ("added", "replaced", "unchanged", "removed")
 )
 @as_lines
 def index(
-    pages: tuple[str, ...], where: str, encoder: str | None, method: str | None, **options: Any
+    pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
 ) -> None:
     """Encode, compress and store PAGES (PDF files, images, folders, globs), or bring a store up to date with them.
 
-    What has not changed since is passed over, what has is replaced, and what is gone from a folder that is given is
-    removed from the store. A run that was stopped goes on where it was when the same command is given again.
+    Pages that have not changed are kept, and changed pages are replaced. If PAGES names a folder, pages of files that
+    are no longer in it are removed. A run that was stopped continues when you give the same command again.
 
     \b
     adamerge index reports/ --store reports.store
@@ -100,7 +110,7 @@ def index(
     metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
-    with open_named(where, dtype=options["dtype"]) as store, reporting() as report:
+    with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
         task = Task(report, "indexing", "pages", total)
 
         def skip(error: AdamergeError) -> None:
@@ -117,13 +127,13 @@ def index(
         unknown = sorted(set(metadata) - set(store.sources()))
 
     for name in unknown:
-        click.echo(f"adamerge: the table names '{name}', and there is no such file", err=True)
-    tell_passed_over(other_files(pages, apart=Path(where)))
+        click.echo(f"adamerge: the table names '{name}', and the store has no such file", err=True)
+    tell_passed_over(other_files(pages, apart=Path(address)))
     tell_skipped(bad)
     if bad and not counts:
         raise BadFile("no page could be indexed")
     if not options["as_json"]:
-        _print_counts(where, counts, len(bad))
+        _print_counts(address, counts, len(bad))
 
 
 def _indexing(
@@ -135,13 +145,16 @@ def _indexing(
     watcher: Watcher,
 ) -> Indexing:
     """How to index: as asked for, else as the store's pages were made, else by the defaults."""
-    made = store.about.encoder if store.about else {}
-    stored_by = store.about.method if store.about else None
+    recorded: Mapping[str, Any] = {}
+    recorded_method = None
+    if store.about is not None:
+        recorded = store.about.encoder
+        recorded_method = store.about.method
     return Indexing(
-        _encoder_of(made, encoder, options["device"], options["max_visual_tokens"]),
-        method or stored_by,
+        _encoder_of(recorded, encoder, options["device"], options["max_visual_tokens"]),
+        method or recorded_method,
         options["batch_size"],
-        options["dpi"] or made.get("dpi") or DPI,
+        options["dpi"] or recorded.get("dpi") or DPI,
         options["thumbnail"],
         skip_bad,
         watcher,
@@ -149,17 +162,20 @@ def _indexing(
 
 
 def _encoder_of(
-    made: Mapping[str, Any], name: str | None, device: str | None, max_visual_tokens: int | None
+    recorded: Mapping[str, Any],
+    name: str | None,
+    device: str | None,
+    max_visual_tokens: int | None,
 ) -> EncoderSpec:
-    """The encoder that was asked for; what was not said is as the store's pages were made, or minilm."""
-    known = EncoderSpec.recorded(made, device) or EncoderSpec(DEFAULT_ENCODER, device=device)
+    """The encoder that was asked for, else the one that made the store's pages, else the default one."""
+    known = EncoderSpec.recorded(recorded, device) or EncoderSpec(DEFAULT_ENCODER, device=device)
     if (name is None or name == known.name) and max_visual_tokens is None:
         return known
     return encoder_spec(name or known.name, device, max_visual_tokens)
 
 
 def _print_change(change: Change) -> bool:
-    """Print a line at once; False once nobody reads any more, which is no reason to stop indexing."""
+    """Print a line at once; False if nobody reads the output any more, which is no reason to stop indexing."""
     try:
         click.echo(json.dumps({"page": change.id, "did": change.did}))
         sys.stdout.flush()
@@ -169,12 +185,12 @@ def _print_change(change: Change) -> bool:
     return True
 
 
-def _print_counts(where: str, counts: Counter[str], skipped: int) -> None:
+def _print_counts(address: str, counts: Counter[str], skipped: int) -> None:
     """What was done, and what the store holds now: a line each."""
     done = [f"{counts[did]:,} {did}" for did in DID if counts[did]]
     failed = f"; {skipped:,} skipped" if skipped else ""
     click.echo(f"pages: {', '.join(done) or 'none'}{failed}")
-    if is_store(where):
-        with open_named(where) as store:
+    if is_store(address):
+        with open_named(address) as store:
             if store.about is not None:
-                click.echo(f"{where}: {summary(store.facts())}")
+                click.echo(f"{address}: {summary(store.facts())}")

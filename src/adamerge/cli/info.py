@@ -1,4 +1,4 @@
-"""The verb that says what there is."""
+"""The verb that says what a store, a folder or a file of vectors holds."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ def info(path: str, as_json: bool, column: str, prompt_rows: tuple[int, int] | N
 
 
 def in_words(facts: Mapping[str, Any]) -> str:
-    """Facts as a person reads them, a line each; what is empty has none."""
+    """Facts as a person reads them, a line each; empty ones are left out."""
     lines = []
     for key, value in facts.items():
         if value not in ({}, [], ""):
@@ -97,17 +97,22 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def facts(where: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any]:
+def facts(address: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any]:
     """What a store, a folder or a file of vectors holds; `options` are for files of other programs."""
-    if options and (is_store(where) or is_shards(where)):
-        raise BadInput(f"{where} says itself where its vectors are: leave out {options}")
-    if is_store(where):
-        with open_named(str(where)) as store:
+    if options and (is_store(address) or is_shards(address)):
+        raise BadInput(f"{address} says itself where its vectors are: leave out {options}")
+    if is_store(address):
+        with open_named(str(address)) as store:
             return store.facts()
-    path = Path(where)
-    if not is_shards(path):
-        pages = read_vectors(path, column=options.column, prompt_rows=options.prompt_rows)
-        return _facts_of_pages(pages) | recorded_encoder(path)
+    path = Path(address)
+    if is_shards(path):
+        return _facts_of_shards(path)
+    pages = read_vectors(path, column=options.column, prompt_rows=options.prompt_rows)
+    return _facts_of_pages(pages) | recorded_encoder(path)
+
+
+def _facts_of_shards(path: Path) -> dict[str, Any]:
+    """What a folder of vectors holds, compressed or not."""
     folder = open_shards(path)
     manifest = folder.manifest
     facts: dict[str, Any] = {
@@ -117,13 +122,12 @@ def facts(where: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any
     }
     if manifest.method:
         all_pages = compression_report.total(list(compression_report.page_rows(folder)))
-        facts |= {"method": manifest.method} | {
-            k: v for k, v in all_pages.json().items() if k != "page"
-        }
-    facts |= {
-        "bytes on disk": sum(f.stat().st_size for f in path.iterdir()),
-        "shards": len(folder.counts),
-    }
+        totals = all_pages.json()
+        del totals["page"]
+        facts |= {"method": manifest.method} | totals
+    facts["bytes on disk"] = sum(file.stat().st_size for file in path.iterdir())
+    facts["shards"] = len(folder.counts)
+
     versions = {f"{package} version": version for package, version in manifest.versions.items()}
     for key, value in (manifest.encoder | versions).items():
         facts.setdefault(key, value)  # an encoder may say what it likes, but not how many pages
@@ -131,13 +135,13 @@ def facts(where: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any
 
 
 def _facts_of_pages(pages: Iterable[MultiVector]) -> dict[str, Any]:
+    """What a file of vectors holds."""
     facts: dict[str, Any] = {"pages": 0, "patches": 0, "extra": 0}
     for page in pages:
-        extra = 0 if page.extra is None else len(page.extra)
-        facts |= {
-            "pages": facts["pages"] + 1,
-            "patches": facts["patches"] + len(page),
-            "extra": facts["extra"] + extra,
-        }
-        facts |= {"dimensions": page.vectors.shape[1], "attention": page.attention is not None}
+        facts["pages"] += 1
+        facts["patches"] += len(page)
+        if page.extra is not None:
+            facts["extra"] += len(page.extra)
+        facts["dimensions"] = page.vectors.shape[1]
+        facts["attention"] = page.attention is not None
     return facts

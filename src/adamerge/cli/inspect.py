@@ -5,16 +5,16 @@ from pathlib import Path
 
 import click
 
+from adamerge import files
 from adamerge.cli.common import own_methods, vector_options
 from adamerge.compress import parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
-from adamerge.inspector import Inspection, write
-from adamerge.inspector import inspect as look_into
-from adamerge.inspector.queries import Query
-from adamerge.inspector.source import encoder_of, is_picture, read_page, read_patches
-from adamerge.inspector.stored import encode_again, entry_of, file_of, split_store
+from adamerge.inspector import Inspection, Query
+from adamerge.inspector import inspect as inspect_page
+from adamerge.inspector.page_address import encoder_of, is_picture, read_page, read_patches
+from adamerge.inspector.stored_page import encode_again, entry_of, file_of, split_store
 from adamerge.pages import DPI
 from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
@@ -67,9 +67,9 @@ def inspect(
     """Show what a method does to one PAGE, as one HTML file that needs nothing else.
 
     PAGE is a page of a PDF (report.pdf#3), an image, a page of a store (STORE:ID, if its file is where it was), or
-    a page of a folder or file of vectors (vectors#ID) with --image for its picture. The file has the page with its
-    attention, what was pruned and what was grouped, the curve with the cut, and what queries lose; c_min, k and the cut
-    can be moved in it.
+    a page of a folder or file of vectors (vectors#ID) with --image for its picture. The HTML file shows the page with
+    its attention, the patches that were pruned, the groups, the curve with the cut, and what queries lose. A reader
+    can change c_min, k and the cut in it.
 
     \b
     adamerge inspect report.pdf#3 -o page.html --query "revenue by region"
@@ -79,12 +79,13 @@ def inspect(
     """  # noqa: D301 (click reads the backslash)
     if out is None and svg is None:
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
-    method = parse_method(method_name or _method_of(page, name))
+    method = parse_method(method_name or _default_method(page, name))
     options = ReadOptions(column, prompt_rows)
-    vectors, picture, encoder = _read(page, options, image, name, device, dpi, bool(texts))
-    inspection = look_into(vectors, method, picture, _ask(encoder, texts))
-    for path, text in _written(inspection, out, svg):
-        click.echo(f"{write(path, text)}  {len(text.encode()):,} bytes")
+    patches, picture, encoder = _read(page, options, image, name, device, dpi, bool(texts))
+    inspection = inspect_page(patches, method, picture, _queries(encoder, texts))
+    for path, text in _outputs(inspection, out, svg):
+        files.write(path, text)
+        click.echo(f"{path}  {len(text.encode()):,} bytes")
 
 
 def _read(
@@ -96,63 +97,82 @@ def _read(
     dpi: int,
     asked: bool,
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
-    """The patches and the picture of a page, and an encoder if one is needed."""
-    if stored := split_store(page):
+    """The patches and the picture of a page, and an encoder if there are queries to encode."""
+    stored = split_store(page)
+    if stored:
         if image is not None:
             raise BadInput("--image goes with vectors: a store knows its files")
         return _read_stored(*stored, name, device)
     if is_picture(page):
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
-        picture = read_page(page, dpi)
-        encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
-        picture = prepare_page(encoder, picture)
-        return encoder.encode_pages([picture])[0], picture, encoder
+        return _read_picture(page, name, device, dpi)
+
     patches = read_patches(page, options)
-    known = EncoderSpec(name, device=device) if name else encoder_of(page, device)
-    if asked and not known:
-        raise BadInput("a query needs --encoder: the vectors do not say what made them")
-    shown = read_page(image, dpi) if image is not None else None
-    return patches, shown, known.load() if asked and known else None
+    encoder = _encoder_of_vectors(page, name, device) if asked else None
+    picture = None if image is None else read_page(image, dpi)
+    return patches, picture, encoder
 
 
 def _read_stored(
     where: str, id: str, name: str | None, device: str | None
 ) -> tuple[MultiVector, Page, Encoder]:
     with open_named(where, encoder=name) as store:
-        if not store.known().encoder.get("name"):
+        if not store.require_about().encoder.get("name"):
             raise BadInput(
                 f"{where} does not say which encoder made its pages: inspect the file itself"
             )
         entry = entry_of(store, id)
-        file_of(entry)  # before a model is loaded
+        file_of(entry)  # refuses a missing file before a model is loaded
         encoder = store.load_encoder(device)
-        return *encode_again(store, entry, encoder), encoder
+        patches, picture = encode_again(store, entry, encoder)
+        return patches, picture, encoder
 
 
-def _method_of(page: str, encoder_name: str | None) -> str:
-    """The method that made a page's store, or that `adamerge index` would store the page by."""
-    if stored := split_store(page):
-        with open_named(stored[0]) as store:
-            return store.known().method
+def _read_picture(
+    page: str, name: str | None, device: str | None, dpi: int
+) -> tuple[MultiVector, Page, Encoder]:
+    picture = read_page(page, dpi)
+    encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
+    picture = prepare_page(encoder, picture)
+    patches = encoder.encode_pages([picture])[0]
+    return patches, picture, encoder
+
+
+def _encoder_of_vectors(page: str, name: str | None, device: str | None) -> Encoder:
+    spec = EncoderSpec(name, device=device) if name else encoder_of(page, device)
+    if spec is None:
+        raise BadInput("a query needs --encoder: the vectors do not say what made them")
+    return spec.load()
+
+
+def _default_method(page: str, encoder_name: str | None) -> str:
+    """The method of the page's store, or else the one that `adamerge index` would store the page by."""
+    stored = split_store(page)
+    if stored:
+        where, _ = stored
+        with open_named(where) as store:
+            return store.require_about().method
     if is_picture(page):
         return default_method(encoder_name or DEFAULT_ENCODER)
-    made_by = encoder_of(page)
-    recorded = made_by.name if made_by else ""
+    spec = encoder_of(page)
+    recorded = spec.name if spec else ""
     return default_method(encoder_name or recorded)
 
 
-def _ask(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:
+def _queries(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:
     if encoder is None or not texts:
         return []
-    return [
-        Query(*one)
-        for one in zip(
-            texts, encoder.encode_queries(texts), encoder.query_tokens(texts), strict=True
-        )
-    ]
+    vectors = encoder.encode_queries(texts)
+    tokens = encoder.query_tokens(texts)
+    return [Query(*parts) for parts in zip(texts, vectors, tokens, strict=True)]
 
 
-def _written(inspection: Inspection, out: Path | None, svg: Path | None) -> list[tuple[Path, str]]:
-    curve = [(svg, inspection.cliff_svg())] if svg else []
-    return curve + ([(out, inspection.html)] if out else [])
+def _outputs(inspection: Inspection, out: Path | None, svg: Path | None) -> list[tuple[Path, str]]:
+    """The files to write. All texts are made before the first is written."""
+    outputs = []
+    if svg:
+        outputs.append((svg, inspection.cliff_svg()))
+    if out:
+        outputs.append((out, inspection.html))
+    return outputs

@@ -10,46 +10,62 @@ import click
 from adamerge.cli.common import as_lines, existing, in_store
 from adamerge.cli.info import bytes_in_words
 from adamerge.cli.text_table import text_table
-from adamerge.store.listing import StoredFile, StoredPage, find_source, list_files, list_pages
+from adamerge.store.contents import StoredFile, StoredPage, find_source, list_files, list_pages
 
 
 @click.command()
 @in_store
 @click.argument("source", required=False)
 @as_lines
-def ls(where: str, source: str | None, as_json: bool) -> None:
-    """List the files of STORE, or the pages of one SOURCE: by its name there, or by its path.
+def ls(address: str, source: str | None, as_json: bool) -> None:
+    """List the files of STORE, or the pages of one file: SOURCE is its name in the store, or its path.
 
     \b
     adamerge ls reports.store
     adamerge ls reports.store reports/2024.pdf --json
     """  # noqa: D301 (click reads the backslash)
-    listed: Sequence[StoredFile] | Sequence[StoredPage]
-    with existing(where) as store:
+    with existing(address) as store:
         if source is None:
-            listed = files = list_files(store)
-            text = _table_of_files(files)
+            _print_files(list_files(store), as_json)
         else:
-            listed = pages = list(list_pages(store, find_source(store, source)))
-            text = _table_of_pages(pages)
-    if as_json:
-        for one in listed:
-            click.echo(json.dumps(asdict(one), default=_as_text))
-    else:
-        click.echo(text)
+            name = find_source(store, source)
+            _print_pages(list(list_pages(store, name)), as_json)
+
+
+def _print_files(files: Sequence[StoredFile], as_json: bool) -> None:
+    if not as_json:
+        click.echo(_table_of_files(files))
+        return
+    for file in files:
+        click.echo(json.dumps(asdict(file), default=_as_text))
+
+
+def _print_pages(pages: Sequence[StoredPage], as_json: bool) -> None:
+    if not as_json:
+        click.echo(_table_of_pages(pages))
+        return
+    for page in pages:
+        click.echo(json.dumps(asdict(page)))
 
 
 def _table_of_files(files: Sequence[StoredFile]) -> str:
     """A row per file; a column of metadata per name that some file has."""
-    names = sorted({name for file in files for name in file.metadata})
+    names: set[str] = set()
+    for file in files:
+        names.update(file.metadata)
+    columns = sorted(names)
     rows = []
     for file in files:
-        pages = f"{file.pages:,}" if file.pages == file.of else f"{file.pages:,} of {file.of:,}"
-        when = file.indexed.astimezone().strftime("%Y-%m-%d %H:%M") if file.indexed else "-"
-        labels = [_label(file, name) for name in names]
+        pages = f"{file.pages:,}"
+        if file.pages != file.of:
+            pages += f" of {file.of:,}"
+        indexed = "-"
+        if file.indexed is not None:
+            indexed = file.indexed.astimezone().strftime("%Y-%m-%d %H:%M")
         size = bytes_in_words(file.bytes)
-        rows.append([file.source, pages, f"{file.vectors:,}", size, when, *labels])
-    return text_table(["file", "pages", "vectors", "size", "indexed", *names], rows)
+        values = [_value(file, name) for name in columns]
+        rows.append([file.source, pages, f"{file.vectors:,}", size, indexed, *values])
+    return text_table(["file", "pages", "vectors", "size", "indexed", *columns], rows)
 
 
 def _table_of_pages(pages: Sequence[StoredPage]) -> str:
@@ -60,7 +76,7 @@ def _table_of_pages(pages: Sequence[StoredPage]) -> str:
     return text_table(["page", "patches", "vectors", "size", "words"], rows)
 
 
-def _label(file: StoredFile, name: str) -> str:
+def _value(file: StoredFile, name: str) -> str:
     value = file.metadata.get(name)
     return "" if value is None else str(value)
 

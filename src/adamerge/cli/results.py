@@ -6,17 +6,14 @@ from typing import Any
 
 import click
 
+from adamerge import evaluate
 from adamerge.cli.evaluate import FOLDER
 from adamerge.errors import BadInput
-from adamerge.evaluate import figures, points, report
-from adamerge.evaluate.compare import compare
-from adamerge.evaluate.measures import MEASURES
-from adamerge.evaluate.points import Results
-from adamerge.evaluate.table import FORMATS, Table
-from adamerge.evaluate.tables import TABLES
 
+TABLES = evaluate.tables.TABLES
+FIGURES = evaluate.figures.FIGURES
 FILE = click.Path(path_type=Path, dir_okay=False)
-TAKES = {  # option -> tables that it means something to
+TAKES = {  # option -> tables that have it
     "methods": ("significance", "controls", "theta"),
     "ks": ("significance",),
     "compression": ("ablation", "efficiency"),
@@ -36,14 +33,21 @@ def on_results(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 by_measure = click.option(
-    "--measure", type=click.Choice(list(MEASURES)), default=points.MEASURE, show_default=True
+    "--measure",
+    type=click.Choice(list(evaluate.MEASURES)),
+    default=evaluate.MEASURE,
+    show_default=True,
 )
 
 
 def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     """A verb that prints a table, or writes it to a file."""
     form = click.option(
-        "--format", "form", type=click.Choice(list(FORMATS)), default="markdown", show_default=True
+        "--format",
+        "form",
+        type=click.Choice(list(evaluate.FORMATS)),
+        default="markdown",
+        show_default=True,
     )
     return form(
         click.option("-o", "out", type=FILE, help="File to write, instead of printing.")(verb)
@@ -78,19 +82,22 @@ def make_table(name: str, form: str, out: Path | None, **options: Any) -> None:
     adamerge evaluate table significance results/books --method adamerge --method sem-cluster:m=6 --method identity
     adamerge evaluate table ablation results/books --compression 0.6 --format latex -o ablation.tex
     """  # noqa: D301 (click reads the backslash)
-    folder, results = options["folder"], _load(options)
+    folder = options["folder"]
+    results = _load(options)
     chosen = {option: value for option, value in options.items() if value not in (None, ())}
     for option in chosen:
         if name not in TAKES[option]:
-            raise click.UsageError(f"{name} does not take --{option.rstrip('s').replace('_', '-')}")
-    made = TABLES[name](results, **chosen)
-    if not made.rows:
+            flag = option.rstrip("s").replace("_", "-")
+            raise click.UsageError(f"{name} does not take --{flag}")
+
+    table = TABLES[name](results, **chosen)
+    if not table.rows:
         raise BadInput(f"{folder} has nothing for the table {name}: run methods that it compares")
-    _print(made, form, out)
+    _print(table, form, out)
 
 
 @click.command("figure")
-@click.argument("name", metavar="FIGURE", type=click.Choice(list(figures.FIGURES)))
+@click.argument("name", metavar="FIGURE", type=click.Choice(list(FIGURES)))
 @on_results
 @by_measure
 @click.option("-o", "out", required=True, type=FILE, help="File to write, .svg or .png.")
@@ -100,10 +107,10 @@ def make_figure(name: str, out: Path, **options: Any) -> None:
     \b
     adamerge evaluate figure frontier results/books -o frontier.svg
     """  # noqa: D301 (click reads the backslash)
-    kind = out.suffix.removeprefix(".").lower()
-    if kind not in figures.KINDS:
+    if out.suffix.lower() not in (".svg", ".png"):
         raise click.UsageError(f"a figure is written as .svg or .png, not as {out.name}")
-    report.write(out, figures.render(figures.FIGURES[name](_load(options)), kind))
+    figure = FIGURES[name](_load(options))
+    evaluate.figures.save_figure(figure, out)
 
 
 @click.command("report")
@@ -120,12 +127,7 @@ def make_report(out: Path, parts: Path | None, **options: Any) -> None:
     adamerge evaluate report results/books -o report.html
     adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
     """  # noqa: D301 (click reads the backslash)
-    results = _load(options)
-    made = report.tables(results)
-    for path in report.write_parts(results, made, parts) if parts else ():
-        click.echo(path)
-    report.write_page(results, made, out)
-    click.echo(out)
+    evaluate.write_report(_load(options), out, parts, on_file=click.echo)
 
 
 @click.command("compare")
@@ -137,28 +139,27 @@ def compare_results(form: str, out: Path | None, **options: Any) -> None:
     \b
     adamerge evaluate compare runs/paper
     """  # noqa: D301 (click reads the backslash)
-    _print(compare(_load(options)), form, out)
+    _print(evaluate.compare(_load(options)), form, out)
 
 
-def _load(options: dict[str, Any]) -> Results:
+def _load(options: dict[str, Any]) -> evaluate.Results:
     """The results that the options ask for; other options are left."""
-    results = points.load(
-        options.pop("folder"), options.pop("datasets"), options.pop("measure", points.MEASURE)
+    results = evaluate.load(
+        options.pop("folder"), options.pop("datasets"), options.pop("measure", evaluate.MEASURE)
     )
     if results.left_out:
+        count = len(results.left_out)
         click.echo(
-            f"adamerge: left out: {len(results.left_out)} methods without a cell for every dataset",
-            err=True,
+            f"adamerge: left out: {count} methods without a cell for every dataset", err=True
         )
     return results
 
 
-def _print(table: Table, form: str, out: Path | None) -> None:
-    text = FORMATS[form][1](table)
+def _print(table: evaluate.Table, form: str, out: Path | None) -> None:
     if out:
-        report.write(out, text.encode())
+        evaluate.save_table(table, out, form)
     else:
-        click.echo(text, nl=False)
+        click.echo(evaluate.format_table(table, form), nl=False)
 
 
 VERBS = (make_table, make_figure, make_report, compare_results)

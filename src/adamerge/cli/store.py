@@ -10,50 +10,50 @@ from adamerge.cli.common import as_lines, existing, in_store
 from adamerge.cli.progress import tracked
 from adamerge.cli.text_table import text_table
 from adamerge.errors import NotFound
-from adamerge.store import open_named
-from adamerge.store.entry import DTYPES
-from adamerge.store.listing import find_missing, find_source
+from adamerge.store import DTYPES, open_named
+from adamerge.store.contents import find_missing, find_source
 from adamerge.store.transfer import copy as copy_pages
 from adamerge.store.transfer import export_parquet, export_shards
 from adamerge.types import Found, Hit
 
-WORDS = 60  # letters of matched words shown of a hit
+WORDS_PER_MATCH = 3  # that are shown
+LETTERS = 60  # of all matched words that are shown of a hit
 
 
 @click.command()
 @in_store
 @click.argument("query")
-@click.option("-k", type=click.IntRange(1), default=5, show_default=True, help="Hits.")
 @click.option(
-    "--where", "passing", default="", help="A filter: \"year >= 2020 AND language = 'en'\"."
+    "-k", type=click.IntRange(1), default=5, show_default=True, help="How many pages to find."
 )
-@click.option("--encoder", help="Only for a class of your own.  [default: the store's]")
+@click.option("--where", default="", help="A filter in SQL: \"year >= 2020 AND language = 'en'\".")
+@click.option("--encoder", help="Needed only for a class of your own.  [default: the store's]")
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
 @click.option(
     "--memory",
     default="4GiB",
     show_default=True,
-    help="Vectors that may be held to compare them all.",
+    help="Compare all pages if their vectors take no more than this; else search in two stages.",
 )
 @as_lines
 def search(
-    where: str,
+    address: str,
     query: str,
     k: int,
-    passing: str,
+    where: str,
     encoder: str | None,
     exact: bool,
     memory: str,
     as_json: bool,
 ) -> None:
-    """Find the pages of STORE that answer QUERY best, and the words or the region of each that matched.
+    """Find the pages of STORE that answer QUERY best, and show the words or the region that matched.
 
     \b
     adamerge search reports.store "who repairs the clock?"
     adamerge search reports.store "turnover by region" -k 10 --where "year >= 2020"
     """  # noqa: D301 (click reads the backslash)
-    with existing(where, encoder=encoder, memory=memory) as store:
-        found = store.search(query, k, passing, exact=exact)
+    with existing(address, encoder=encoder, memory=memory) as store:
+        found = store.search(query, k, where, exact=exact)
     if as_json:
         for hit in found:
             click.echo(json.dumps(_json(hit) | {"how": found.how}, default=str))
@@ -63,66 +63,79 @@ def search(
 
 
 def _hits(found: Found) -> str:
-    names = sorted({name for hit in found for name in hit.metadata})
-    head = ["source", "page", "score", *names]
-    rows = [
-        [hit.source, str(hit.number), f"{hit.score:.3f}", *_values(hit, names)] for hit in found
-    ]
-    lines = text_table(head, rows).splitlines()
-    return "\n".join(
-        f"{line}  {text}"
-        for line, text in zip(lines, ["matched", *map(matched, found)], strict=True)
-    )
+    """A table of hits; the last column, what matched, is not padded."""
+    names: set[str] = set()
+    for hit in found:
+        names.update(hit.metadata)
+    columns = sorted(names)
 
-
-def _values(hit: Hit, names: list[str]) -> list[str]:
-    return [str(hit.metadata.get(name, "")) for name in names]
+    rows = []
+    last_column = ["matched"]
+    for hit in found:
+        values = [str(hit.metadata.get(name, "")) for name in columns]
+        rows.append([hit.source, str(hit.number), f"{hit.score:.3f}", *values])
+        last_column.append(matched(hit))
+    lines = text_table(["source", "page", "score", *columns], rows).splitlines()
+    return "\n".join(f"{line}  {text}" for line, text in zip(lines, last_column, strict=True))
 
 
 def matched(hit: Hit) -> str:
-    """The words that the query matched, best first; or where, if the page has no words."""
+    """The words that the query matched, the best match first; or the region, if the page has no words."""
     best = sorted(hit.matches, key=lambda match: -match.similarity)
-    words = list(dict.fromkeys(word for match in best for word in match.words[:3]))
+    words: dict[str, None] = {}  # each once, in order
+    for match in best:
+        words |= dict.fromkeys(match.words[:WORDS_PER_MATCH])
     if words:
         text = " ".join(words)
-        return text if len(text) <= WORDS else text[: WORDS - 1] + "…"
-    place = next((match.boxes for match in best if len(match.boxes)), None)
-    if place is None:
-        return ""
-    (left, top), (right, bottom) = place[:, :2].min(0), place[:, 2:].max(0)
-    return f"{left:.0%}-{right:.0%} across, {top:.0%}-{bottom:.0%} down"
+        return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+
+    for match in best:
+        if len(match.boxes):
+            left, top = match.boxes[:, :2].min(0)
+            right, bottom = match.boxes[:, 2:].max(0)
+            return f"{left:.0%}-{right:.0%} across, {top:.0%}-{bottom:.0%} down"
+    return ""
 
 
 def _how(found: Found) -> str:
+    """How the hits were found, in one line."""
     words = {
         "exact": "every page compared",
-        "settled": f"{found.candidates:,} candidates compared; half of them had the same hits",
-        "limit": f"{found.candidates:,} candidates compared, as many as a search takes: --exact compares all",
+        "settled": f"{found.candidates:,} candidates compared; half of them gave the same hits",
+        "limit": f"{found.candidates:,} candidates compared, which is the limit: --exact compares all pages",
     }
     return f"{found.pages:,} pages: {words[found.how]}"
 
 
 def _json(hit: Hit) -> dict[str, Any]:
-    matches = [
-        {
-            "similarity": m.similarity,
-            "row": m.row,
-            "words": m.words,
-            "boxes": m.boxes.round(4).tolist(),
-        }
-        for m in hit.matches
-    ]
-    about = {"page": hit.id, "score": hit.score, "source": hit.source, "number": hit.number}
-    return about | {"metadata": dict(hit.metadata), "matches": matches}
+    """A hit and its matches, as JSON has them."""
+    matches = []
+    for match in hit.matches:
+        matches.append(
+            {
+                "similarity": match.similarity,
+                "row": match.row,
+                "words": match.words,
+                "boxes": match.boxes.round(4).tolist(),
+            }
+        )
+    return {
+        "page": hit.id,
+        "score": hit.score,
+        "source": hit.source,
+        "number": hit.number,
+        "metadata": dict(hit.metadata),
+        "matches": matches,
+    }
 
 
 @click.command()
 @in_store
 @click.argument("ids", nargs=-1)
-@click.option("--source", help="All pages of a file: its name in the store, or its path.")
-def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
+@click.option("--source", help="Remove all pages of a file: its name in the store, or its path.")
+def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
     """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file; `adamerge ls` lists both."""
-    with existing(where) as store:
+    with existing(address) as store:
         name = None if source is None else find_source(store, source)
         missing = find_missing(store, ids)
         count = store.delete(*ids, source=name)
@@ -130,7 +143,8 @@ def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
         raise NotFound(missing)
     if missing:
         click.echo(f"adamerge: {missing}", err=True)
-    click.echo(f"{count:,} {'page' if count == 1 else 'pages'} removed")
+    noun = "page" if count == 1 else "pages"
+    click.echo(f"{count:,} {noun} removed")
 
 
 @click.command()
@@ -140,24 +154,23 @@ def delete(where: str, ids: tuple[str, ...], source: str | None) -> None:
     "out",
     required=True,
     type=click.Path(path_type=Path),
-    help="Folder to write, or a .parquet file.",
+    help="A new folder, or a new .parquet file.",
 )
 @click.option(
     "--dtype",
     type=click.Choice(["float16", "float32"]),
     default="float16",
     show_default=True,
-    help="Of shards.",
+    help="Type of the vectors in a folder.",
 )
-def export(where: str, out: Path, dtype: str) -> None:
-    """Write the pages of STORE to a folder of vectors, or to one Parquet file that any reader opens."""
-    with existing(where) as store:
-        run = (
-            export_parquet(store, out)
-            if out.suffix == ".parquet"
-            else export_shards(store, out, dtype)
-        )
-        count = sum(1 for _ in tracked(run, "exporting", len(store)))
+def export(address: str, out: Path, dtype: str) -> None:
+    """Write the pages of STORE to a folder of vectors, or to one Parquet file for other programs."""
+    with existing(address) as store:
+        if out.suffix == ".parquet":
+            pages = export_parquet(store, out)
+        else:
+            pages = export_shards(store, out, dtype)
+        count = sum(1 for _ in tracked(pages, "exporting", len(store)))
     click.echo(f"{count:,} pages written to {out}")
 
 
@@ -167,19 +180,19 @@ def export(where: str, out: Path, dtype: str) -> None:
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    help="Of a new store.  [default: that of FROM, where TO has it]",
+    help="Type of the vectors in a new store.  [default: that of FROM, if TO can keep it]",
 )
 @click.option(
     "--merge",
     is_flag=True,
-    help="Add to a store that holds other pages; those of the same id are replaced.",
+    help="Add to a store that holds other pages; pages of the same id are replaced.",
 )
 def copy(source: str, target: str, dtype: str | None, merge: bool) -> None:
-    """Copy all pages of one store to another: a folder to Qdrant, back, or to a store of another dtype.
+    """Copy all pages of one store to another: from a folder to Qdrant, back, or to another dtype.
 
     TO is a new store, or an earlier copy of FROM, which is brought up to date.
     """
-    with existing(source) as store, open_named(target, dtype=dtype) as to:
-        pages = copy_pages(store, to, merge=merge)
+    with existing(source) as store, open_named(target, dtype=dtype) as copied:
+        pages = copy_pages(store, copied, merge=merge)
         count = sum(1 for _ in tracked(pages, "copying", len(store)))
     click.echo(f"{count:,} pages copied to {target}")

@@ -43,7 +43,12 @@ class Encoder(Protocol):
 
 def as_pages(given: Sequence[Page | Any]) -> list[Page]:
     """Pages as they are, and bare PIL images as pages that are named by their number."""
-    return [page if isinstance(page, Page) else Page(str(i), page) for i, page in enumerate(given)]
+    pages = []
+    for i, page in enumerate(given):
+        if not isinstance(page, Page):
+            page = Page(str(i), page)
+        pages.append(page)
+    return pages
 
 
 def load_encoder(name: str, *, device: str | None = None, **options: Any) -> Encoder:

@@ -21,12 +21,8 @@ from adamerge.errors import BadInput
 
 NAME = "adamerge_rows"
 CHUNK = 64  # rows at a time where the mean over many is wanted
-ELSEWHERE = (
-    "visual",
-    "vision",
-    "image_encoder",
-    "audio",
-)  # towers whose attention is not the text's
+# towers whose attention is not the text's
+ELSEWHERE = ("visual", "vision", "image_encoder", "audio")
 LEAVES = ("self_attn", "attn", "attention", "self")
 
 
@@ -56,7 +52,9 @@ def capture(model: nn.Module, mask: Tensor, rows: Tensor | None = None) -> Itera
     config: Any = module.config
     if hasattr(module, "_adamerge"):
         raise BadInput("this model's attention is being read already: one capture at a time")
-    seen = Capture(last_real(mask) if rows is None else rows, mask.bool(), _kernel(module))
+    if rows is None:
+        rows = last_real(mask)
+    seen = Capture(rows, mask.bool(), _kernel(module))
     AttentionInterface.register(NAME, _attend)
     private = copy.copy(config)
     private._attn_implementation = NAME
@@ -71,18 +69,20 @@ def capture(model: nn.Module, mask: Tensor, rows: Tensor | None = None) -> Itera
 
 def last_attention(model: nn.Module) -> nn.Module:
     """The self-attention of the last text layer that has one; layers of linear attention have none."""
-    found = [
-        module
-        for name, module in model.named_modules()
-        if name.rsplit(".", 1)[-1] in LEAVES
-        and ("layers." in name or "layer." in name)
-        and hasattr(module, "config")
-        and not any(word in name.lower() for word in ELSEWHERE)
-    ]
-    if not found:
+    last: nn.Module | None = None
+    for name, module in model.named_modules():
+        if _is_text_attention(name) and hasattr(module, "config"):
+            last = module
+    if last is None:
         raise BadInput(f"{type(model).__name__} has no attention layer that can be read")
-    last: nn.Module = found[-1]
     return last
+
+
+def _is_text_attention(name: str) -> bool:
+    """Whether a module of that name is the self-attention of a layer that reads text."""
+    is_in_layer = "layers." in name or "layer." in name
+    is_elsewhere = any(word in name.lower() for word in ELSEWHERE)
+    return name.rsplit(".", 1)[-1] in LEAVES and is_in_layer and not is_elsewhere
 
 
 def last_real(mask: Tensor) -> Tensor:
@@ -113,24 +113,26 @@ def _weights(
 ) -> Tensor:
     """softmax(q k^T) of the wanted rows: O(rows heads N d) work, O(heads N) memory a row."""
     causal = given.get("is_causal")
-    causal = getattr(module, "is_causal", True) if causal is None else causal
-    allowed = _Allowed(seen.real.to(query.device), mask, bool(causal), given.get("sliding_window"))
+    if causal is None:
+        causal = getattr(module, "is_causal", True)
     scale = given.get("scaling")
-    scale, cap = query.shape[-1] ** -0.5 if scale is None else scale, given.get("softcap")
-    if seen.rows.dim() == 1:
-        return _softmax(query, key, seen.rows.to(query.device)[:, None], allowed, scale, cap)[
-            :, :, 0
-        ]
+    if scale is None:
+        scale = query.shape[-1] ** -0.5
+    cap = given.get("softcap")
+    allowed = _Allowed(seen.real.to(query.device), mask, bool(causal), given.get("sliding_window"))
+
     wanted = seen.rows.to(query.device)
-    total = torch.zeros(query.shape[0], query.shape[1], key.shape[2], device=query.device)
-    for start in range(0, query.shape[2], CHUNK):
-        rows = torch.arange(start, min(start + CHUNK, query.shape[2]), device=query.device).expand(
-            len(query), -1
-        )
-        part = _softmax(query, key, rows, allowed, scale, cap).nan_to_num(
-            0.0
-        )  # a row of padding may see nothing
-        total += (part * wanted[:, rows[0]][:, None, :, None]).sum(2)
+    if wanted.dim() == 1:
+        one_row = wanted[:, None]
+        return _softmax(query, key, one_row, allowed, scale, cap)[:, :, 0]
+
+    batch, heads, length, _ = query.shape
+    total = torch.zeros(batch, heads, key.shape[2], device=query.device)
+    for start in range(0, length, CHUNK):
+        numbers = torch.arange(start, min(start + CHUNK, length), device=query.device)
+        weights = _softmax(query, key, numbers.expand(batch, -1), allowed, scale, cap)
+        weights = weights.nan_to_num(0.0)  # a row of padding may see nothing
+        total += (weights * wanted[:, None, numbers, None]).sum(2)
     return total / wanted.sum(1).clamp_min(1)[:, None, None]
 
 
@@ -148,22 +150,24 @@ class _Allowed:
         at = torch.arange(logits.shape[-1], device=logits.device)
         apart = at - rows[:, :, None]  # (B, R, N)
         keep = self.real[:, None, :].expand_as(apart).clone()
-        if (
-            self.mask is not None and self.mask.dim() == 4
-        ):  # it says it all: prefixes, both directions, windows
-            full = self.mask.expand(len(rows), *self.mask.shape[1:])
-            index = rows[:, None, :, None].expand(-1, full.shape[1], -1, full.shape[3])
-            part = full.gather(2, index)[..., : logits.shape[-1]]
-            logits = (
-                logits.masked_fill(~part, -torch.inf)
-                if part.dtype == torch.bool
-                else logits + part.float()
-            )
+        if self.mask is not None and self.mask.dim() == 4:
+            # such a mask says it all: prefixes, both directions, windows
+            logits = _masked(logits, rows, self.mask)
         elif self.causal:
             keep &= apart <= 0
         if self.window is not None:
             keep &= apart.abs() < self.window
         return logits.masked_fill(~keep[:, None], -torch.inf)
+
+
+def _masked(logits: Tensor, rows: Tensor, mask: Tensor) -> Tensor:
+    """Logits (B, heads, R, N) of rows (B, R) under a mask (B, 1 or heads, N, N) of bools or of summands."""
+    full = mask.expand(len(rows), *mask.shape[1:])
+    index = rows[:, None, :, None].expand(-1, full.shape[1], -1, full.shape[3])
+    part = full.gather(2, index)[..., : logits.shape[-1]]
+    if part.dtype == torch.bool:
+        return logits.masked_fill(~part, -torch.inf)
+    return logits + part.float()
 
 
 def _softmax(
@@ -173,9 +177,8 @@ def _softmax(
     batch, heads, _, d = query.shape
     shared = key.shape[1]
     index = rows[:, None, :, None].expand(-1, heads, -1, d)
-    wanted = (
-        query.gather(2, index).float().reshape(batch, shared, heads // shared * rows.shape[1], d)
-    )
+    wanted = query.gather(2, index).float()
+    wanted = wanted.reshape(batch, shared, heads // shared * rows.shape[1], d)
     # one head of keys at a time, so that no float32 copy of all of them is made
     parts = [wanted[:, g] @ key[:, g].float().transpose(1, 2) for g in range(shared)]
     logits = torch.stack(parts, 1).reshape(batch, heads, rows.shape[1], -1) * scale

@@ -137,11 +137,12 @@ def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
     length = int.from_bytes(bytes(content[:8]), "little")
     header = json.loads(bytes(content[8 : 8 + length]))
     header.pop("__metadata__", None)
+    data = content[8 + length :]
 
     tensors: dict[str, NDArray[Any]] = {}
     for name, about in header.items():
-        begin, end = (8 + length + offset for offset in about["data_offsets"])
-        values = content[begin:end].view(SAFETENSORS_TYPES[about["dtype"]])
+        begin, end = about["data_offsets"]
+        values = data[begin:end].view(SAFETENSORS_TYPES[about["dtype"]])
         tensors[name] = np.asarray(values).reshape(about["shape"])
     return tensors
 

@@ -20,7 +20,7 @@ from transformers.utils.hub import cached_file
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
-from adamerge.encoders.device import choose
+from adamerge.encoders.device import choose_device
 from adamerge.encoders.layout import patch_layout
 from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.types import MultiVector, Page
@@ -37,6 +37,7 @@ CLASSES = {
     "idefics3": ("ColIdefics3", "ColIdefics3Processor"),
     "modernvbert": ("ColModernVBert", "ColModernVBertProcessor"),
 }
+LIBRARIES = ("torch", "transformers", "colpali-engine")
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -60,30 +61,30 @@ class ColPaliEncoder:
         }
         self.options = {key: value for key, value in given.items() if value is not None}
         model_class, processor_class = _classes(name)
-        self.device = choose(device)
-        self.dtype = dtype or ("bfloat16" if self.device.startswith("cuda") else "float32")
+        self.device = choose_device(device)
+        self.dtype = dtype or _usual_dtype(self.device)
         if self.dtype not in DTYPES:
             raise BadInput(f"dtype must be one of {', '.join(DTYPES)}, got '{self.dtype}'")
-        if max_num_visual_tokens is not None and "Qwen" not in model_class.__name__:
-            raise BadInput(
-                f"{model_class.__name__} makes as many patches as its pictures need: it has no limit to set"
-            )
-        limit = (
-            {}
-            if max_num_visual_tokens is None
-            else {"max_num_visual_tokens": max_num_visual_tokens}
-        )
+
+        limit = {}
+        if max_num_visual_tokens is not None:
+            if "Qwen" not in model_class.__name__:
+                raise BadInput(
+                    f"{model_class.__name__} makes as many patches as its pictures need: it has no limit to set"
+                )
+            limit["max_num_visual_tokens"] = max_num_visual_tokens
         self.processor: Any = processor_class.from_pretrained(name, **limit)
         if query_prefix is not None:
             self.processor.query_prefix = query_prefix
+
         self.model: Any = _load(model_class, name, DTYPES[self.dtype]).to(self.device).eval()
-        self.name, self.revision = name, _revision(name)
-        self.at_once = 2**31  # pages; less once memory has run out
+        self.name = name
+        self.revision = _revision(name)
         self.dim = int(getattr(self.model, "dim", 128))
         self.max_num_visual_tokens = max_num_visual_tokens
-        self._turn = (
-            Lock()
-        )  # positions and attention are kept in the model: one forward pass at a time
+        self.at_once = 2**31  # pages; less once memory has run out
+        # one forward pass at a time: the model keeps positions and attention of its last one
+        self._turn = Lock()
 
     @property
     def about(self) -> dict[str, Any]:
@@ -100,14 +101,13 @@ class ColPaliEncoder:
             "options": self.options,
             "query prefix": self.processor.query_prefix,
             "query augmentation": self.processor.query_augmentation_token,
-            "libraries": {
-                package: version(package) for package in ("torch", "transformers", "colpali-engine")
-            },
+            "libraries": {package: version(package) for package in LIBRARIES},
         }
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
         """Patches of each page with the attention of its last real token; takes fewer at once when memory runs out."""
-        waiting, out = as_pages(pages), []
+        waiting = as_pages(pages)
+        out: list[MultiVector] = []
         while waiting:
             batch = waiting[: self.at_once]
             encoded = self._attempt(batch)
@@ -144,26 +144,29 @@ class ColPaliEncoder:
             return []
         with self._turn:
             batch = self._to_device(self.processor.process_queries(texts=list(texts)))
-            vectors, mask = self._forward(batch), batch["attention_mask"].bool()
-        return [_array(v[m]) for v, m in zip(vectors, mask, strict=True)]
+            vectors = self._forward(batch)
+        real = batch["attention_mask"].bool()
+        return [_array(rows[kept]) for rows, kept in zip(vectors, real, strict=True)]
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The text behind each vector of each query, prefix and augmentation included."""
         with self._turn:
             batch = self.processor.process_queries(texts=list(texts))
-        real = zip(batch["input_ids"], batch["attention_mask"].bool(), strict=True)
-        return [
-            [self.processor.tokenizer.decode([i]) for i in ids[mask].tolist()] for ids, mask in real
-        ]
+        real = batch["attention_mask"].bool()
+        found = []
+        for ids, kept in zip(batch["input_ids"], real, strict=True):
+            tokens = [self.processor.tokenizer.decode([id]) for id in ids[kept].tolist()]
+            found.append(tokens)
+        return found
 
     @torch.no_grad()
     def _encode(self, images: list[Any], ids: list[str]) -> list[MultiVector]:
         with self._turn:
             batch = self._to_device(self.processor.process_images(images))
             mask = batch["attention_mask"]
-            rows = (
-                mask.bool() if "ModernVBert" in type(self.model).__name__ else None
-            )  # reads in both directions
+            rows = None
+            if "ModernVBert" in type(self.model).__name__:  # it reads in both directions
+                rows = mask.bool()
             with capture(self.model, mask, rows) as seen:
                 vectors = self._forward(batch)
         if seen.weights is None:
@@ -195,18 +198,25 @@ class ColPaliEncoder:
 
     def _image_token(self) -> int:
         token = getattr(self.processor, "image_token_id", None)
-        return int(
-            self.processor.tokenizer.convert_tokens_to_ids("<image>") if token is None else token
-        )
+        if token is None:
+            token = self.processor.tokenizer.convert_tokens_to_ids("<image>")
+        return int(token)
 
     def _to_device(self, batch: Any) -> dict[str, Tensor]:
-        # PaliGemma's processor adds labels, for which the model would compute a loss over its vocabulary
-        parts = {key: value for key, value in batch.items() if key != "labels"}
-        dtype = DTYPES[self.dtype]
-        return {
-            k: v.to(self.device, dtype) if v.is_floating_point() else v.to(self.device)
-            for k, v in parts.items()
-        }
+        moved = {}
+        for key, value in batch.items():
+            if key == "labels":  # PaliGemma's: the model would compute a loss over its vocabulary
+                continue
+            if value.is_floating_point():
+                value = value.to(DTYPES[self.dtype])
+            moved[key] = value.to(self.device)
+        return moved
+
+
+def _usual_dtype(device: str) -> str:
+    if device.startswith("cuda"):
+        return "bfloat16"
+    return "float32"
 
 
 def _classes(name: str) -> tuple[Any, Any]:
@@ -219,8 +229,10 @@ def _classes(name: str) -> tuple[Any, Any]:
 
 def _config(name: str) -> dict[str, Any]:
     """The config of a checkpoint, or of the base that an adapter names."""
-    base = _base(name)
-    return _config(base) if base else dict(json.loads(_file(name, "config.json").read_text()))
+    if base := _base(name):
+        return _config(base)
+    config: dict[str, Any] = json.loads(_file(name, "config.json").read_text())
+    return config
 
 
 def _base(name: str) -> str | None:
@@ -230,8 +242,11 @@ def _base(name: str) -> str | None:
             name, "adapter_config.json", _raise_exceptions_for_missing_entries=False
         )
     except OSError:
-        found = None
-    return str(json.loads(Path(found).read_text())["base_model_name_or_path"]) if found else None
+        return None
+    if not found:
+        return None
+    config = json.loads(Path(found).read_text())
+    return str(config["base_model_name_or_path"])
 
 
 def _file(name: str, file: str) -> Path:
@@ -245,25 +260,36 @@ def _file(name: str, file: str) -> Path:
 
 def _revision(name: str) -> str:
     """The commit of a checkpoint from the hub, which keeps it in the path."""
-    parts = _file(name, "adapter_config.json" if _base(name) else "config.json").parts
-    return parts[parts.index("snapshots") + 1] if "snapshots" in parts else "local"
+    config = "config.json"
+    if _base(name):
+        config = "adapter_config.json"
+    folders = _file(name, config).parts
+    if "snapshots" not in folders:
+        return "local"
+    return folders[folders.index("snapshots") + 1]
 
 
 def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
     """The model, or an error where transformers would fill in random weights without a word."""
     if base := _base(name):  # loading an adapter tells of the adapter's keys only
         _, info = model_class.from_pretrained(base, dtype=dtype, output_loading_info=True)
-        own = set(
-            json.loads(_file(name, "adapter_config.json").read_text()).get("modules_to_save") or ()
-        )
+        adapter = json.loads(_file(name, "adapter_config.json").read_text())
+        own = set(adapter.get("modules_to_save") or ())
         lost = [key for key in info["missing_keys"] if not own & set(key.split("."))]
         _refuse(base, {"missing_keys": lost})
     model, info = model_class.from_pretrained(name, dtype=dtype, output_loading_info=True)
     _refuse(name, info)
-    for head in [module for module, _ in model.named_modules() if module.endswith(".lm_head")]:
-        # ColPali would score its whole vocabulary for every patch, and nobody reads that
-        model.get_submodule(head.rpartition(".")[0]).lm_head = torch.nn.Identity()
+    _remove_language_heads(model)
     return model
+
+
+def _remove_language_heads(model: Any) -> None:
+    """ColPali would score its whole vocabulary for every patch, and nobody reads that."""
+    names = [name for name, _ in model.named_modules()]
+    for name in names:
+        if name.endswith(".lm_head"):
+            parent = model.get_submodule(name.rpartition(".")[0])
+            parent.lm_head = torch.nn.Identity()
 
 
 def _refuse(name: str, info: dict[str, Any]) -> None:

@@ -41,7 +41,8 @@ def encode_files(
     A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
     never stopped; but for pages that the encoder refused, which are tried again.
     """
-    source = fingerprint(*((name, path) for path, name in find_files(paths)))
+    files = [(name, path) for path, name in find_files(paths)]
+    source = fingerprint(*files)
 
     def pages(done: Container[str]) -> Iterator[Page]:
         return read_pages(paths, dpi, skip_bad, done)
@@ -131,7 +132,10 @@ def _encoded(
     except AdamergeError as error:
         if skip_bad is None:
             raise
-        if len(pages) > 1:
-            return [pair for page in pages for pair in _encoded(encoder, [page], skip_bad)]
-        skip_bad(error)
-        return []
+        if len(pages) == 1:
+            skip_bad(error)
+            return []
+    encoded = []
+    for page in pages:
+        encoded += _encoded(encoder, [page], skip_bad)
+    return encoded

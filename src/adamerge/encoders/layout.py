@@ -13,6 +13,7 @@ import numpy as np
 
 from adamerge.arrays import Floats
 from adamerge.errors import BadInput
+from adamerge.geometry import cells
 
 Layout = tuple[
     tuple[int, int] | None, Floats
@@ -35,14 +36,6 @@ def patch_layout(processor: Any, batch: Any, i: int, n: int) -> Layout:
             f"the processor made {n} patches of page {i}, its layout has {len(boxes)}: another version of it?"
         )
     return (grid if grid and grid[0] * grid[1] == n else None), boxes
-
-
-def cells(rows: int, columns: int) -> Floats:
-    """The boxes of a grid, row by row: (rows columns, 4)."""
-    y, x = np.divmod(np.arange(rows * columns), columns)
-    return np.stack([x / columns, y / rows, (x + 1) / columns, (y + 1) / rows], axis=1).astype(
-        np.float32
-    )
 
 
 def _tiles(processor: Any, ids: Any, n: int) -> tuple[tuple[int, int] | None, Floats]:

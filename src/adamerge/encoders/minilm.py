@@ -57,7 +57,8 @@ class MiniLM:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()  # windows are ours to make
         self._tokenizer.no_padding()
-        self._first, self._last = (self._id_of(token) for token in (FIRST, LAST))
+        self._first = self._id_of(FIRST)
+        self._last = self._id_of(LAST)
         self._threads = threads or cores()
 
     @property
@@ -116,10 +117,13 @@ class MiniLM:
 
     def _encode_pieces(self, pieces: list[int]) -> tuple[Floats, Floats]:
         """Unit vectors (n, 384) of n word pieces and the attention each receives (n,), window by window."""
-        parts = [self._encode_window(pieces[i : i + WINDOW]) for i in range(0, len(pieces), WINDOW)]
-        vectors = np.concatenate([vectors for vectors, _ in parts])
-        attention = np.concatenate([attention for _, attention in parts])
-        return vectors, attention
+        vectors: list[Floats] = []
+        attention: list[Floats] = []
+        for start in range(0, len(pieces), WINDOW):
+            window = self._encode_window(pieces[start : start + WINDOW])
+            vectors.append(window[0])
+            attention.append(window[1])
+        return np.concatenate(vectors), np.concatenate(attention)
 
     def _encode_window(self, pieces: list[int]) -> tuple[Floats, Floats]:
         """The same for at most WINDOW word pieces. Attention 1 is an even share, in a window of any length."""

@@ -40,23 +40,27 @@ def _words_of_line(corners: Any, line: Sequence[Any], grey: NDArray[np.uint8]) -
     left, top = np.clip(corners.min(axis=0), 0, (width, height))
     right, bottom = np.clip(corners.max(axis=0), 0, (width, height))
 
-    seen = [
-        (text.strip(), np.asarray(at)) for text, _, at in line if text.strip() and at is not None
-    ]
-    spans = [(float(at[:, 0].min()), float(at[:, 0].max())) for _, at in seen]
+    texts: list[str] = []
+    spans: list[Span] = []
+    for text, _, corners_of_word in line:
+        if text.strip() and corners_of_word is not None:
+            across = np.asarray(corners_of_word)[:, 0]
+            texts.append(text.strip())
+            spans.append((float(across.min()), float(across.max())))
+
     margin = MARGIN * (bottom - top)
     strip = grey[int(top + margin) : int(bottom - margin) + 1, int(left) : int(right) + 1]
-    inked: list[Span] = [
-        (int(left) + begin, int(left) + end) for begin, end in word_spans(strip, len(spans))
-    ]
+    inked: list[Span] = []
+    for first, last in word_spans(strip, len(spans)):
+        inked.append((int(left) + first, int(left) + last))
     if _agree(inked, spans):
         spans = inked
 
-    tops = top / height, bottom / height
-    return [
-        Word(text, (max(begin / width, 0.0), tops[0], min(end / width, 1.0), tops[1]))
-        for (text, _), (begin, end) in zip(seen, spans, strict=True)
-    ]
+    words = []
+    for text, (begin, end) in zip(texts, spans, strict=True):
+        box = (max(begin / width, 0.0), top / height, min(end / width, 1.0), bottom / height)
+        words.append(Word(text, box))
+    return words
 
 
 def word_spans(strip: NDArray[np.uint8], count: int) -> list[tuple[int, int]]:
@@ -67,8 +71,9 @@ def word_spans(strip: NDArray[np.uint8], count: int) -> list[tuple[int, int]]:
     if not strip.size or not count:
         return []
     middle = (int(strip.min()) + int(strip.max())) / 2
-    dark_on_light = np.median(strip) > middle
-    ink = strip < middle if dark_on_light else strip > middle
+    ink = strip > middle
+    if np.median(strip) > middle:  # dark letters on light paper
+        ink = strip < middle
     columns = np.flatnonzero(ink.any(axis=0))
     if not len(columns):
         return []

@@ -1,4 +1,4 @@
-"""Pages without a text layer -> the same with the words of their picture, for encoders that read words."""
+"""Pages without a text layer -> the same pages with words that OCR reads, for encoders of text."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,14 +8,16 @@ from adamerge.types import Page
 
 
 def prepare_page(encoder: Any, page: Page) -> Page:
-    """A page as an encoder reads it: with words, if it says that it reads them (`reads_words = True`)."""
-    return with_words(page) if getattr(encoder, "reads_words", False) else page
+    """The page for an encoder: with words if it is an encoder of text (`reads_words = True`), else as it is."""
+    if getattr(encoder, "reads_words", False):
+        return with_words(page)
+    return page
 
 
 def with_words(page: Page) -> Page:
-    """A page with words: those of its text layer, or else what OCR reads in its picture (extra `ocr`).
+    """The page with words: those of its text layer, or else those that OCR reads in its picture (extra `ocr`).
 
-    A page that has none is refused by its id.
+    A page without words in its text layer and in its picture is refused by its id.
     """
     if page.words:
         return page

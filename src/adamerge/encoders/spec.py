@@ -96,8 +96,9 @@ class EncoderSpec:
             return None
         options = about.get("options")
         if options is None:  # written before options were recorded as such
-            tokens = about.get("max_num_visual_tokens")
-            options = {} if tokens is None else {"max_num_visual_tokens": tokens}
+            options = {}
+            if (tokens := about.get("max_num_visual_tokens")) is not None:
+                options = {"max_num_visual_tokens": tokens}
         return cls(about["name"], dict(options), device, trusted=False)
 
     @property
@@ -114,9 +115,11 @@ class EncoderSpec:
                 f"--encoder {self.name}, or encoder='{self.name}' in Python"
             )
         kind = kind_of(self.name)
-        given = dict(self.options) | ({} if self.device is None else {"device": self.device})
         if not kind.installed:
             raise missing_extra(f"the encoder {self.name}", kind.extra)
+        given = dict(self.options)
+        if self.device is not None:
+            given["device"] = self.device
         encoder: Encoder = _class_of(kind.where)(self.name, **given)
         if encoder.name != self.name:
             raise BadInput(
@@ -127,9 +130,11 @@ class EncoderSpec:
     def check_options(self) -> None:
         """Refuse a name that there is not, and options that the encoder does not have, before it is loaded."""
         known = kind_of(self.name).options
-        wrong = sorted(set(self.options) - set(known)) if known is not None else []
-        if wrong:
-            raise BadInput(f"{self.name} takes no {wrong[0]}")
+        if known is None:
+            return
+        for option in sorted(self.options):
+            if option not in known:
+                raise BadInput(f"{self.name} takes no {option}")
 
     def weights(self) -> str | None:
         """Which weights would be loaded now, found without loading them; None where that cannot be known.
@@ -139,42 +144,56 @@ class EncoderSpec:
         """
         if self.name in KINDS:
             return None
-        if (folder := Path(self.name)).is_dir():
-            files = sorted(
-                (p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in folder.iterdir()
-            )
-            return f"local {sha256(repr(files).encode()).hexdigest()[:12]}"
-        try:
-            from huggingface_hub import try_to_load_from_cache
-
-            found = [
-                try_to_load_from_cache(self.name, f"{kind}config.json") for kind in ("adapter_", "")
-            ]
-        except (ImportError, ValueError):
-            return None
-        return next((Path(path).parent.name for path in found if isinstance(path, str)), None)
+        folder = Path(self.name)
+        if folder.is_dir():
+            return _weights_of_folder(folder)
+        return _weights_of_hub(self.name)
 
     def check(self, made: Mapping[str, Any], where: Path) -> None:
         """Refuse what the same name made with other options or weights; `made` has the two, if they are known."""
-        there = made.get("options") or {}
-        if there != dict(self.options):
+        options = dict(self.options)
+        recorded = made.get("options") or {}
+        if recorded != options:
             raise Mismatch(
-                f"{where} was made by {self.name} with options {there}, not {dict(self.options)}: choose another folder"
+                f"{where} was made by {self.name} with options {recorded}, not {options}: choose another folder"
             )
-        if (now := self.weights()) not in (None, made.get("weights")):
+        before = made.get("weights")
+        now = self.weights()
+        if now not in (None, before):
             raise Mismatch(
-                f"{where} was made by {self.name} with weights {made.get('weights')}, now they are {now}: "
-                f"choose another folder"
+                f"{where} was made by {self.name} with weights {before}, now they are {now}: choose another folder"
             )
+
+
+def _weights_of_folder(folder: Path) -> str:
+    """The names, sizes and times of the files of a folder, in twelve letters."""
+    files = []
+    for path in sorted(folder.iterdir()):
+        facts = path.stat()
+        files.append((path.name, facts.st_size, facts.st_mtime_ns))
+    return f"local {sha256(repr(files).encode()).hexdigest()[:12]}"
+
+
+def _weights_of_hub(name: str) -> str | None:
+    """The commit of a checkpoint that is on this machine."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        for file in ("adapter_config.json", "config.json"):
+            path = try_to_load_from_cache(name, file)
+            if isinstance(path, str):
+                return Path(path).parent.name
+    except (ImportError, ValueError):
+        pass
+    return None
 
 
 def installed() -> dict[str, Kind]:
     """The encoders that have a name of their own: ours, and those that installed packages bring."""
-    brought = {
-        point.name: Kind(point.value, f"of the package {_package(point)}")
-        for point in _entry_points()
-    }
-    return brought | KINDS
+    kinds = {}
+    for point in _entry_points():
+        kinds[point.name] = Kind(point.value, f"of the package {_package(point)}")
+    return kinds | KINDS
 
 
 def examples() -> dict[str, Kind]:
@@ -208,7 +227,9 @@ def _entry_points() -> Any:
 
 
 def _package(point: Any) -> str:
-    return str(point.dist.name) if point.dist else "unknown"
+    if point.dist is None:
+        return "unknown"
+    return str(point.dist.name)
 
 
 def _class_of(where: str) -> Any:

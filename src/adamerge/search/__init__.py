@@ -1,8 +1,33 @@
-"""Query × vectors -> the best pages: exact MaxSim, and where on a page it matched. Needs no store; stores call it."""
+"""A query and the vectors of pages -> the best pages, and why. Needs no database; stores call it.
 
-from adamerge.search.candidates import rank_until_stable
-from adamerge.search.match import matches
-from adamerge.search.maxsim import best, maxsim, maxsim_all
-from adamerge.search.memory import Memory
+In the order of a search:
 
-__all__ = ["Memory", "best", "matches", "maxsim", "maxsim_all", "rank_until_stable"]
+    maxsim.py      the score of a page
+    memory.py      exact search: all pages, held in memory
+    two_stage.py   search of more pages than memory holds: how many candidates, and when that is enough
+    ranking.py     scores -> the k best pages
+    matches.py     why a page was found: where on it each query vector matched
+    hits.py        the k best pages -> hits, with their matches
+"""
+
+from adamerge.search.hits import hits_of
+from adamerge.search.matches import matches, patch_boxes
+from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all, maxsim_of_batches
+from adamerge.search.memory import VectorsInMemory
+from adamerge.search.ranking import Ranking, best
+from adamerge.search.two_stage import rank_in_two_stages
+
+__all__ = [
+    "PageVectors",
+    "Ranking",
+    "VectorsInMemory",
+    "best",
+    "check_query",
+    "hits_of",
+    "matches",
+    "maxsim",
+    "maxsim_all",
+    "maxsim_of_batches",
+    "patch_boxes",
+    "rank_in_two_stages",
+]

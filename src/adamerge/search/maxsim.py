@@ -1,17 +1,32 @@
-"""Late interaction: every query vector takes its best match on a page, and a page's score is the sum of those."""
+"""The score of a page by late interaction: every query vector takes its best match, and the score is their sum."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adamerge import arrays, kernels
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.errors import BadInput, BadShape
+from adamerge.errors import BadShape
 from adamerge.threads import cores
 
 Places = NDArray[np.int64]
+
+
+class PageVectors(NamedTuple):
+    """The vectors of several pages in one matrix.
+
+    vectors       (rows, d) in float32, float16 or int8
+    begins, ends  (pages,)  page p has the rows begins[p] .. ends[p]
+    scales        (rows,)   a factor per row, of int8 only
+    """
+
+    ids: list[str]
+    vectors: NDArray[Any]
+    begins: Places
+    ends: Places
+    scales: Floats | None
 
 
 def maxsim(
@@ -20,14 +35,13 @@ def maxsim(
     begins: Places,
     ends: Places,
     scales: Floats | None = None,
-    threads: int | None = None,
 ) -> Floats:
     """Scores (pages,) of one query (q, d): sum over its vectors of the largest inner product with a row of the page.
 
     Page p has the rows begins[p] .. ends[p] of vectors (rows, d) in float32, float16, or int8 with a scale per row.
-    Without padding, so that a best match may be negative. A page without rows scores -inf.
+    Nothing is padded, so a best match may be negative. A page without rows scores -inf.
     """
-    scores: Floats = maxsim_all([query], vectors, begins, ends, scales, threads)[0]
+    scores: Floats = maxsim_all([query], vectors, begins, ends, scales)[0]
     return scores
 
 
@@ -37,28 +51,29 @@ def maxsim_all(
     begins: Places,
     ends: Places,
     scales: Floats | None = None,
-    threads: int | None = None,
 ) -> Floats:
-    """Scores (queries, pages) of many queries at once, which reads every page once; otherwise as `maxsim`."""
-    checks = [checked(query, vectors.shape[1]) for query in queries]
-    bounds = np.cumsum([0, *map(len, checks)], dtype=np.int64)
-    flat = np.concatenate(checks) if checks else np.zeros((0, vectors.shape[1]), np.float32)
-    scores: Floats = kernels.maxsim(flat, bounds, vectors, scales, begins, ends, threads or cores())
+    """Scores (queries, pages) of many queries; each page is read only once. Otherwise as `maxsim`."""
+    d = vectors.shape[1]
+    checked = [check_query(query, d) for query in queries]
+    lengths = [len(query) for query in checked]
+    bounds = np.cumsum([0, *lengths], dtype=np.int64)
+    flat = np.concatenate([np.zeros((0, d), np.float32), *checked])
+    scores: Floats = kernels.maxsim(flat, bounds, vectors, scales, begins, ends, cores())
     return scores
 
 
-def best(ids: Sequence[str], scores: Floats, k: int) -> list[tuple[str, float]]:
-    """The k pages with the largest scores, best first, ties by id; only those that can be among them are sorted."""
-    if k < 1:
-        raise BadInput(f"k must be at least 1, got {k}")
-    least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
-    chosen = np.flatnonzero(scores >= least)  # with every tie of the last one
-    ranked = sorted((-float(scores[i]), ids[i]) for i in chosen.tolist())
-    return [(id, -score) for score, id in ranked[:k]]
+def maxsim_of_batches(query: ArrayLike, batches: Iterable[PageVectors]) -> tuple[list[str], Floats]:
+    """The ids and scores of pages that are read a batch at a time."""
+    ids: list[str] = []
+    scores: list[Floats] = [np.zeros(0, np.float32)]
+    for batch in batches:
+        ids += batch.ids
+        scores.append(maxsim(query, batch.vectors, batch.begins, batch.ends, batch.scales))
+    return ids, np.concatenate(scores)
 
 
-def checked(query: ArrayLike, d: int) -> Floats:
-    """A query's vectors (q, d), refused unless they are finite, at least one, and as wide as the pages."""
+def check_query(query: ArrayLike, d: int) -> Floats:
+    """The vectors (q, d) of a query; refused unless q >= 1, all are finite, and d is that of the pages."""
     vectors: Floats = arrays.floats(query, "query", rank=2)
     if not len(vectors) or vectors.shape[1] != d:
         raise BadShape(

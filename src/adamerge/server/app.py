@@ -29,7 +29,7 @@ from adamerge.server.workers.receive import drain
 from adamerge.server.workers.upload_queue import Job, UploadQueue
 
 STATIC = Path(__file__).parent / "web" / "static"
-THEME = ("adamerge.inspector", "theme")  # style and script that the inspector shares with us
+THEME = ("adamerge.inspector", "web/theme")  # style and script that the inspector shares with us
 RETRY_SECONDS = "5"  # what is not possible now may be then
 
 

@@ -18,8 +18,8 @@ from adamerge.errors import (
     NotFound,
     StoreUnavailable,
 )
-from adamerge.inspector.stored import file_of
-from adamerge.search.match import matches
+from adamerge.inspector.stored_page import file_of
+from adamerge.search import matches
 from adamerge.server.params import SearchQuery
 from adamerge.server.query_batcher import QueryBatcher
 from adamerge.server.query_words import QueryWord, join_tokens
@@ -74,7 +74,7 @@ class StoreReader:
         self.where = where
         self.limits = limits or Limits()
         self.store: Store = open_named(where, **options)
-        encoder_name = self.store.known().encoder.get("name")
+        encoder_name = self.store.require_about().encoder.get("name")
         self.encoder: Encoder | None = self.store.load_encoder() if encoder_name else None
         self._encoding = threading.Lock()  # guards the remembered queries
         self._encoded: dict[str, EncodedQuery] = {}  # oldest first
@@ -147,7 +147,7 @@ class StoreReader:
 
     def entry(self, id: str) -> Entry | None:
         """A page by its id."""
-        self.store.known()
+        self.store.require_about()
         found = self.store.get([id])
         return found[0] if found else None
 
@@ -181,7 +181,7 @@ class StoreReader:
 
     def check(self) -> None:
         """Read a little; StoreUnavailable, or Damaged, if the store cannot be read now."""
-        self._reading(lambda: (self.store.known(), len(self.store)))
+        self._reading(lambda: (self.store.require_about(), len(self.store)))
 
     def close(self) -> None:
         """Close the store."""

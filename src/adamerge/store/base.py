@@ -1,52 +1,24 @@
-"""What every store does: check, write in batches, and turn a ranking into hits. Databases differ below that."""
+"""What every store does: check pages, write them in batches, search them. What databases do differently is abstract."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from numbers import Integral
 from threading import Lock, RLock
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
-from adamerge.search.match import matches
-from adamerge.search.maxsim import checked
-from adamerge.store.entry import DTYPES, About, Entry, batches
-from adamerge.types import Compressed, Found, Hit
+from adamerge.search import Ranking, check_query, hits_of
+from adamerge.store.about import DTYPES, About
+from adamerge.store.entry import Entry, Source, batches
+from adamerge.types import Compressed, Found
 
-BATCH = 32  # pages of one write, which is there as a whole or not at all; queries that are answered together
+PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
+QUERIES_AT_ONCE = 32  # that are compared with a page while it is read
 AnyEncoder = Encoder | EncoderSpec | Mapping[str, Any] | str
-
-
-class Ranking(NamedTuple):
-    """The best pages for one query: (id, score), best first; how, candidates and pages are as in Found."""
-
-    best: list[tuple[str, float]]
-    how: str
-    candidates: int
-    pages: int
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file whose pages a store holds: how many pages it has, the folder it was in, its metadata."""
-
-    ids: dict[str, str]  # id -> hash of the file when that page was indexed
-    pages: int
-    root: str
-    metadata: dict[str, Any] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)  # id -> vectors that are stored of that page
-    written: dict[str, int] = field(default_factory=dict)  # id -> when, in ns since 1970, if known
-
-    @property
-    def indexed(self) -> datetime | None:
-        """When its last page was stored; None where the database does not tell."""
-        if not self.written:
-            return None
-        return datetime.fromtimestamp(max(self.written.values()) / 1e9, UTC)
 
 
 class Store(ABC):
@@ -56,77 +28,128 @@ class Store(ABC):
 
     def __init__(self, encoder: AnyEncoder | None, dtype: str | None) -> None:
         """Remember who encodes; `about` stays None until the first page is there."""
-        self._encoder: Encoder | None = None
-        # by the user: a store may name code of anybody's
-        self._asked_for: EncoderSpec | None = None
-        self._loading = Lock()
-        self._encoded_by: dict[str, Any] = {}
-        self._copied_from = ""
         if dtype is not None and dtype not in self.dtypes:
             raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
-        self._dtype = dtype
-        self._changing = RLock()  # one thread writes at a time
         self.about: About | None = None
+        self._dtype = dtype
+        self._copied_from = ""
+        self._changing = RLock()  # one thread writes at a time
+
+        self._encoder: Encoder | None = None
+        self._encoder_about: dict[str, Any] = {}
+        # What the user named. A store may name any code, so only this is trusted.
+        self._encoder_asked_for: EncoderSpec | None = None
+        self._loading = Lock()
         if encoder is not None:
-            self.encoded_by(encoder)
+            self.set_encoder(encoder)
 
-    def encoded_by(self, encoder: AnyEncoder, **settings: Any) -> None:
-        """Say who encodes, with settings such as dpi; another than the one that made the pages is refused.
+    # ------------------------------------------------------------------------------------------------- encoder
 
-        One that is only named is not loaded before a text has to be encoded.
+    def set_encoder(self, encoder: AnyEncoder, **settings: Any) -> None:
+        """Say which encoder makes the pages, with settings such as dpi; another than that of the pages is refused.
+
+        An encoder that is only named is not loaded before a text has to be encoded.
         """
-        encoder = EncoderSpec(encoder) if isinstance(encoder, str) else encoder
+        if isinstance(encoder, str):
+            encoder = EncoderSpec(encoder)
+
+        loaded: Encoder | None = None
+        asked_for = self._encoder_asked_for
         if isinstance(encoder, EncoderSpec):
             encoder.check_options()
-            self._asked_for, self._encoder = encoder, None
+            asked_for = encoder
             about = {"name": encoder.name, "options": dict(encoder.options)}
         elif isinstance(encoder, Mapping):
-            self._encoder, about = None, dict(encoder)
+            about = dict(encoder)
         else:
-            self._encoder, about = encoder, encoder.about
+            loaded = encoder
+            about = encoder.about
+
+        about = about | settings
         if self.about is not None:
-            self.about.check_encoder(about | settings)
-        self._encoded_by = about | settings
+            self.about.check_encoder(about)
+        self._encoder = loaded
+        self._encoder_about = about
+        self._encoder_asked_for = asked_for
 
-    def like(self, about: About) -> None:
-        """Take pages of another store: of its encoder, and in its dtype if this one is new and nobody chose."""
-        self.encoded_by(about.encoder)
-        self._copied_from = about.made
-        if self.about is None and self._dtype is None and about.dtype in self.dtypes:
-            self._dtype = about.dtype
+    def load_encoder(self, device: str | None = None) -> Encoder:
+        """The encoder that made the pages, with the options that made them; loaded once."""
+        about = self.require_about()
+        with self._loading:
+            if self._encoder is None:
+                encoder = self.encoder_spec(device).load()
+                identity = {key: encoder.about.get(key) for key in ("name", "revision")}
+                about.check_encoder(identity)
+                self._encoder = encoder
+            return self._encoder
 
-    def _opened(self, about: About) -> None:
-        """Take what the database says of itself, and refuse to be something else."""
-        about.check_encoder(self._encoded_by)
+    def encoder_spec(self, device: str | None = None) -> EncoderSpec:
+        """Which encoder made the pages, and with which options."""
+        spec = EncoderSpec.recorded(self.require_about().encoder, device)
+        if spec is None:
+            raise BadInput(
+                "the store does not know which encoder made its pages: give the query's vectors, "
+                "or open_store(..., encoder=)"
+            )
+        asked_for = self._encoder_asked_for
+        is_trusted = asked_for is not None and asked_for.name == spec.name
+        return replace(spec, trusted=is_trusted)
+
+    # --------------------------------------------------------------------------------------------- description
+
+    def require_about(self) -> About:
+        """What made the pages, as the store says now; an error where there are no pages."""
+        self.refresh()
+        if self.about is None:
+            raise NotFound(f"{self} holds no pages yet: store.add(...) or adamerge index")
+        return self.about
+
+    def _set_about(self, about: About) -> None:
+        """Take what the database says of itself; refuse it if the user asked for another encoder or dtype."""
+        about.check_encoder(self._encoder_about)
         if self._dtype is not None and about.dtype != self._dtype:
             raise Mismatch(
                 f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store"
             )
         self.about = about
 
+    def prepare_copy(self, about: About) -> None:
+        """Get ready for the pages of another store: take its encoder, and its dtype if nobody chose one."""
+        self.set_encoder(about.encoder)
+        self._copied_from = about.made
+        if self.about is None and self._dtype is None and about.dtype in self.dtypes:
+            self._dtype = about.dtype
+
+    # ------------------------------------------------------------------------------------------------- writing
+
     def add(self, pages: Entry | Compressed | Iterable[Entry | Compressed]) -> int:
-        """Store pages, each in place of the one of its id, and return how many; any iterable goes, read lazily.
+        """Store pages, each in place of the page of its id, and return how many; any iterable is read lazily.
 
         A page of another method or dimension, without vectors or with nan is refused before its batch is written.
         """
         count = 0
         self.refresh()
-        for batch in batches(pages, BATCH):
-            first = batch[0].page
+        for batch in batches(pages, PAGES_PER_WRITE):
             with self._changing:
-                about = self.about or About(
-                    first.vectors.shape[1],
-                    first.method,
-                    self._dtype or self.dtypes[0],
-                    self._encoded_by,
-                    copied_from=self._copied_from,
-                )
+                about = self.about or self._about_of_new_store(batch[0].page)
                 for entry in batch:
                     about.check_page(entry.page)
                 self._write(batch, about)
                 self.about = about
             count += len(batch)
         return count
+
+    def _about_of_new_store(self, first: Compressed) -> About:
+        """What a store says of itself from its first page on."""
+        return About(
+            first.vectors.shape[1],
+            first.method,
+            self._dtype or self.dtypes[0],
+            self._encoder_about,
+            copied_from=self._copied_from,
+        )
+
+    # ----------------------------------------------------------------------------------------------- searching
 
     def search(
         self,
@@ -154,58 +177,39 @@ class Store(ABC):
         exact: bool = False,
         why: bool = True,
     ) -> list[Found]:
-        """What `search` finds for each of many queries, in less time: pages are compared with many at once."""
+        """What `search` finds for each of many queries, in less time: a page is read once for many queries."""
         if not isinstance(k, Integral) or k < 1:
             raise BadInput(f"k must be a whole number, at least 1, got {k!r}")
-        vectors = self._vectors(queries)
+        vectors = self._encode_queries(queries)
         found: list[Found] = []
-        for batch in (vectors[i : i + BATCH] for i in range(0, len(vectors), BATCH)):
+        for begin in range(0, len(vectors), QUERIES_AT_ONCE):
+            batch = vectors[begin : begin + QUERIES_AT_ONCE]
             rankings, entries = self._rank(batch, k, where.strip(), exact)
             for query, ranking in zip(batch, rankings, strict=True):
-                hits = _hits(ranking, entries, query if why else None)
+                hits = hits_of(ranking, entries, query if why else None)
                 found.append(Found(hits, ranking.how, ranking.candidates, ranking.pages))
         return found
 
-    def _vectors(self, queries: Sequence[str | ArrayLike]) -> list[Floats]:
+    def _encode_queries(self, queries: Sequence[str | ArrayLike]) -> list[Floats]:
         """The vectors (q, d) of each query: as given, or of its text by the encoder that made the pages."""
-        about = self.known()
+        d = self.require_about().dimension
         texts = [query for query in queries if isinstance(query, str)]
-        encoded = iter(self.load_encoder().encode_queries(texts) if texts else ())
-        return [
-            next(encoded) if isinstance(query, str) else checked(query, about.dimension)
-            for query in queries
-        ]
+        encoded: Iterator[Floats] = iter(())
+        if texts:
+            encoded = iter(self.load_encoder().encode_queries(texts))
 
-    def load_encoder(self, device: str | None = None) -> Encoder:
-        """The encoder that made the pages, with the options that made them; loaded once."""
-        about = self.known()
-        with self._loading:
-            if self._encoder is None:
-                encoder = self.encoder_spec(device).load()
-                about.check_encoder({key: encoder.about.get(key) for key in ("name", "revision")})
-                self._encoder = encoder
-            return self._encoder
+        vectors = []
+        for query in queries:
+            if isinstance(query, str):
+                vectors.append(next(encoded))
+            else:
+                vectors.append(check_query(query, d))
+        return vectors
 
-    def encoder_spec(self, device: str | None = None) -> EncoderSpec:
-        """Which encoder made the pages, and with which options."""
-        spec = EncoderSpec.recorded(self.known().encoder, device)
-        if spec is None:
-            raise BadInput(
-                "the store does not know which encoder made its pages: give the query's vectors, "
-                "or open_store(..., encoder=)"
-            )
-        asked_for = self._asked_for is not None and self._asked_for.name == spec.name
-        return replace(spec, trusted=asked_for)
-
-    def known(self) -> About:
-        """What made the pages, as it is now; an error where there are none."""
-        self.refresh()
-        if self.about is None:
-            raise NotFound(f"{self} holds no pages yet: store.add(...) or adamerge index")
-        return self.about
+    # ------------------------------------------------------------------------------- what each database does
 
     def __enter__(self) -> Self:
-        """Nothing to do: the store is open."""
+        """The store, which is open already."""
         return self
 
     def __exit__(
@@ -220,15 +224,19 @@ class Store(ABC):
 
     @abstractmethod
     def refresh(self) -> None:
-        """See what others have made of the store since: made it, or put another in its place."""
+        """See what other processes did to the store: they may have made it, or replaced it by another one."""
 
     @abstractmethod
-    def begin(self) -> None:
-        """Become the writer now, where a database has but one, instead of with the first write."""
+    def begin_writing(self) -> None:
+        """Become the one writer now and not with the first write; nothing where a database has many writers."""
 
     @abstractmethod
-    def moved(self, roots: Mapping[str, str]) -> None:
-        """Note that source files are in other folders now."""
+    def set_roots(self, roots: Mapping[str, str]) -> None:
+        """Note in which folder each of some source files is now."""
+
+    @abstractmethod
+    def set_metadata(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set metadata of all pages of some source files: source -> values by name."""
 
     @abstractmethod
     def delete(self, *ids: str, source: str | None = None) -> int:
@@ -244,19 +252,15 @@ class Store(ABC):
 
     @abstractmethod
     def sources(self) -> dict[str, Source]:
-        """The files whose pages are here, by name."""
+        """The files whose pages are in the store, by name."""
 
     @abstractmethod
     def columns(self) -> dict[str, str]:
         """The names of metadata, and the kind of each: bool, int, float, text, time or date."""
 
     @abstractmethod
-    def label(self, labels: Mapping[str, Mapping[str, Any]]) -> None:
-        """Set metadata of all pages of some source files."""
-
-    @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """What it holds: pages, vectors, bytes, and what made them."""
+        """What the store holds: pages, vectors, bytes, and what made them."""
 
     @abstractmethod
     def close(self) -> None:
@@ -271,48 +275,3 @@ class Store(ABC):
         self, queries: list[Floats], k: int, where: str, exact: bool
     ) -> tuple[list[Ranking], dict[str, Entry]]:
         """The best k pages that pass a filter, for each query, and the entries of all of them by id."""
-
-
-def _hits(ranking: Ranking, entries: Mapping[str, Entry], query: Floats | None) -> tuple[Hit, ...]:
-    """The hits of a ranking; a page that was removed between the two is none."""
-    there = [(entries[id], score) for id, score in ranking.best if id in entries]
-    return tuple(_hit(entry, score, query) for entry, score in there)
-
-
-def _hit(entry: Entry, score: float, query: Floats | None) -> Hit:
-    found = () if query is None else matches(query, entry.page, entry.words)
-    return Hit(entry.id, score, entry.source, entry.number, entry.metadata, found)
-
-
-def facts_of(
-    about: About,
-    columns: Mapping[str, str],
-    *,
-    pages: int,
-    files: int,
-    patches: int,
-    rows: int,
-    extra: int,
-    vectors: int,
-    total: int | None,
-) -> dict[str, Any]:
-    """The facts of a store in the order a person reads them; bytes are null where the database does not tell."""
-    facts: dict[str, Any] = {
-        "pages": pages,
-        "files": files,
-        "dimensions": about.dimension,
-        "dtype": about.dtype,
-    }
-    facts |= {"method": about.method, "patches": patches, "stored": rows - extra, "extra": extra}
-    facts |= {
-        "compression": 1 - (rows - extra) / patches if patches else 0.0,
-        "bytes of vectors": vectors,
-    }
-    facts |= {
-        "bytes of the rest": None if total is None else total - vectors,
-        "bytes in all": total,
-    }
-    facts |= {"bytes per page": None if total is None or not pages else total // pages}
-    if columns:
-        facts |= {"metadata": ", ".join(f"{name} {kind}" for name, kind in columns.items())}
-    return facts | about.encoder

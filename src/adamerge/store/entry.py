@@ -1,36 +1,28 @@
-"""What a store keeps: of each page an entry, of all of them what made them."""
+"""What a store keeps of each page, and of each file."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from io import BytesIO
 from itertools import islice
-from typing import Any, Self
-from uuid import uuid4
+from typing import Any
 
 import numpy as np
 
 from adamerge.arrays import Floats
-from adamerge.errors import BadFile, BadInput, Damaged, Mismatch, TooNew
+from adamerge.errors import BadInput
 from adamerge.types import NAN, Compressed, Cut, Page, Word, shortened, shown
-
-DTYPES = ("float16", "float32", "int8")
-VERSION = 2  # of what is written; 1 had no checksums, and is still read and written
-SAME = (
-    "name",
-    "revision",
-    "max_num_visual_tokens",
-    "dpi",
-)  # what must not differ between the pages of a store
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
     """A compressed page and what a person wants to see of it.
 
-    source, number, pages   the file it is of, which page of it, and how many that file has
-    root                    the folder that file was found in, "" where nobody knows
-    hash                    of the file's bytes, to tell whether it has changed
-    words                   of the text layer; thumbnail: a small WebP picture, b"" for none
+    source, number, pages   the file of the page, which page of that file it is, and how many pages the file has
+    root                    the folder in which that file was found, "" where it is not known
+    hash                    of the bytes of the file, which tells whether it has changed
+    words                   of the text layer
+    thumbnail               a small WebP picture, b"" for none
     metadata                values by name: bool, int, float, str, datetime or date
     """
 
@@ -51,100 +43,40 @@ class Entry:
 
     def __repr__(self) -> str:
         """The entry in words, without vectors, words and picture."""
-        labels = shortened(str(dict(self.metadata))) if self.metadata else ""
-        return shown(
-            "Entry", self.id, f"{len(self.page):,} vectors", f"{len(self.words):,} words", labels
-        )
+        vectors = f"{len(self.page):,} vectors"
+        words = f"{len(self.words):,} words"
+        metadata = shortened(str(dict(self.metadata))) if self.metadata else ""
+        return shown("Entry", self.id, vectors, words, metadata)
 
 
 @dataclass(frozen=True)
-class About:
-    """What made the pages of a store, and in which dtype it keeps their vectors."""
+class Source:
+    """A file whose pages are in a store.
 
-    dimension: int
-    method: str
-    dtype: str = "float16"
-    encoder: dict[str, Any] = field(default_factory=dict)
-    made: str = field(
-        default_factory=lambda: uuid4().hex
-    )  # tells a store from one put in its place
-    version: int = VERSION
-    copied_from: str = ""  # `made` of the store that this is a copy of
+    hashes         id of each page in the store -> hash of the file when that page was indexed
+    pages          how many pages the file has
+    root           the folder in which it was found
+    vector_counts  id -> stored vectors of that page, with its extra rows
+    written        id -> when the page was written, in ns since 1970; empty where the database does not tell
+    """
 
-    @classmethod
-    def from_json(cls, described: Any) -> Self:
-        """What a store says of itself; a field that we do not know is passed over, a later version is refused."""
-        if not isinstance(described, Mapping) or not isinstance(described.get("version"), int):
-            raise BadFile("what is there is not a store of adamerge: it tells no version")
-        version = described["version"]
-        if version > VERSION:
-            raise TooNew(
-                f"the store is of version {version}, and this adamerge reads up to version {VERSION}: update adamerge"
-            )
-        known = {field.name for field in fields(cls)}
-        try:
-            about = cls(**{name: described[name] for name in known & set(described)})
-        except TypeError:
-            raise BadFile(
-                "what is there is not a store of adamerge: it tells no dimension"
-            ) from None
-        about._check()
-        return about
-
-    def _check(self) -> None:
-        """Refuse what no store has ever said of itself."""
-        is_sound = (
-            isinstance(self.dimension, int)
-            and self.dimension > 0
-            and self.dtype in DTYPES
-            and isinstance(self.method, str)
-            and isinstance(self.encoder, dict)
-            and isinstance(self.made, str)
-        )
-        if not is_sound:
-            raise Damaged("what the store says of itself makes no sense: restore it")
-
-    def __str__(self) -> str:
-        """What made the pages, in words."""
-        encoder = self.encoder.get("name", "no named encoder")
-        revision = f" ({self.encoder['revision']})" if self.encoder.get("revision") else ""
-        return f"{encoder}{revision} + {self.method}"
+    hashes: dict[str, str]
+    pages: int
+    root: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    vector_counts: dict[str, int] = field(default_factory=dict)
+    written: dict[str, int] = field(default_factory=dict)
 
     @property
-    def vector_bytes(self) -> int:
-        """Bytes of one stored vector; in int8 it has a scale beside it."""
-        scale = 4 if self.dtype == "int8" else 0
-        return self.dimension * np.dtype(self.dtype).itemsize + scale
-
-    def json(self) -> dict[str, Any]:
-        """As a store writes it."""
-        return asdict(self)
-
-    def check_encoder(self, encoder: Mapping[str, Any]) -> None:
-        """Refuse another encoder than the one that made the pages; one that says nothing is trusted."""
-        for key in SAME:
-            if key in self.encoder and key in encoder and self.encoder[key] != encoder[key]:
-                ours, theirs = self.encoder[key], encoder[key]
-                raise Mismatch(
-                    f"the store holds pages of {self}: its {key} is {ours}, not {theirs}; use another store"
-                )
-
-    def check_page(self, page: Compressed) -> None:
-        """Refuse a page of another method or dimension."""
-        if page.method != self.method:
-            raise Mismatch(
-                f"page '{page.id}' was compressed by {page.method}, the pages of the store by {self.method}: "
-                "use that method, or another store"
-            )
-        if page.vectors.shape[1] != self.dimension:
-            raise Mismatch(
-                f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the store {self.dimension}: "
-                "another encoder made it; use another store"
-            )
+    def indexed(self) -> datetime | None:
+        """When its last page was stored; None where the database does not tell."""
+        if not self.written:
+            return None
+        return datetime.fromtimestamp(max(self.written.values()) / 1e9, UTC)
 
 
 def row_of(entry: Entry) -> dict[str, Any]:
-    """What every database keeps in plain columns: all but vectors, places, words and picture."""
+    """What every database keeps in plain columns: all but vectors, boxes, picture and metadata."""
     page = entry.page
     return {
         "id": entry.id,
@@ -167,63 +99,50 @@ def row_of(entry: Entry) -> dict[str, Any]:
 
 def entry_of(
     row: Mapping[str, Any],
-    stored: Floats,
+    vectors: Floats,
     boxes: Floats | None,
     word_boxes: Any,
     method: str,
-    **more: Any,
+    thumbnail: bytes,
+    metadata: Mapping[str, Any],
 ) -> Entry:
-    """The entry of a row; `stored` are its groups and then its extra rows, `more` its picture and metadata."""
-    m = len(stored) - row["extra"]
+    """The entry of a row; `vectors` (m + e, d) are the groups of the page and then its extra rows."""
+    m = len(vectors) - row["extra"]
     page = Compressed(
-        stored[:m],
+        vectors[:m],
         np.array(row["groups"], np.int32),
-        stored[m:] if row["extra"] else None,
-        Cut(row["merges"], *(NAN if row[name] is None else row[name] for name in ("theta", "gap"))),
+        vectors[m:] if row["extra"] else None,
+        Cut(row["merges"], _nan_if_null(row["theta"]), _nan_if_null(row["gap"])),
         method,
         tuple(row["grid"]) if row["grid"] else None,
         boxes,
         row["id"],
     )
-    words = tuple(
-        Word(text, tuple(box)) for text, box in zip(row["words"], word_boxes, strict=True)
+    words = []
+    for text, box in zip(row["words"], word_boxes, strict=True):
+        words.append(Word(text, tuple(box)))
+    return Entry(
+        page,
+        row["source"],
+        row["number"],
+        row["pages"],
+        row["root"],
+        row["hash"],
+        tuple(words),
+        thumbnail,
+        metadata,
     )
-    about = {name: row[name] for name in ("source", "number", "pages", "root", "hash")}
-    return Entry(page, words=words, **about, **more)
 
 
-def as_entry(given: Entry | Compressed) -> Entry:
-    """A page as an entry; refused before anything is written if no search could find it, or nobody could name it."""
-    if not isinstance(given, Entry | Compressed):
-        raise BadInput(
-            f"a store takes compressed pages, got a {type(given).__name__}: am.compress(page) makes one"
-        )
-    entry = given if isinstance(given, Entry) else _of_file(given)
-    page = entry.page
-    if not page.id:
-        raise BadInput("a page needs an id to be stored under: MultiVector(..., id='report.pdf#3')")
-    if page.stored.ndim != 2 or not len(page):
-        raise BadInput(f"page '{page.id}' has no vectors: {page.vectors.shape}")
-    if not np.isfinite(page.stored).all():
-        raise BadInput(f"page '{page.id}' holds nan or infinity: no score could be told")
-    if len(page.groups) and (page.groups.min() < -1 or page.groups.max() >= len(page)):
-        raise BadInput(
-            f"page '{page.id}' has groups from {page.groups.min()} to {page.groups.max()}, and {len(page)} rows"
-        )
-    return entry
-
-
-def _of_file(page: Compressed) -> Entry:
-    """The entry of a bare page; an id such as report.pdf#3 tells its file and number."""
-    source, mark, number = page.id.rpartition("#")
-    return Entry(page, source, int(number)) if mark and number.isdecimal() else Entry(page, page.id)
+def _nan_if_null(value: float | None) -> float:
+    return NAN if value is None else value
 
 
 def batches(
     given: Entry | Compressed | Iterable[Entry | Compressed], size: int
 ) -> Iterator[list[Entry]]:
-    """Pages as entries, so many at a time; an id that comes twice is refused when it comes."""
-    pages = iter(given if isinstance(given, Iterable) and not isinstance(given, str) else [given])
+    """Pages as entries, `size` at a time; an id that comes a second time is refused."""
+    pages = iter(given) if isinstance(given, Iterable) else iter([given])
     seen: set[str] = set()
     while batch := [as_entry(page) for page in islice(pages, size)]:
         for entry in batch:
@@ -235,8 +154,37 @@ def batches(
         yield batch
 
 
+def as_entry(given: Entry | Compressed) -> Entry:
+    """A page as an entry; a page without an id, or that no search could find, is refused before it is written."""
+    if not isinstance(given, Entry | Compressed):
+        raise BadInput(
+            f"a store takes compressed pages, got a {type(given).__name__}: am.compress(page) makes one"
+        )
+    entry = given if isinstance(given, Entry) else _entry_from_id(given)
+    page = entry.page
+    if not page.id:
+        raise BadInput("a page needs an id to be stored under: MultiVector(..., id='report.pdf#3')")
+    if page.stored.ndim != 2 or not len(page):
+        raise BadInput(f"page '{page.id}' has no vectors: {page.vectors.shape}")
+    if not np.isfinite(page.stored).all():
+        raise BadInput(f"page '{page.id}' holds nan or infinity: it could have no score")
+    if len(page.groups) and (page.groups.min() < -1 or page.groups.max() >= len(page)):
+        raise BadInput(
+            f"page '{page.id}' has groups from {page.groups.min()} to {page.groups.max()}, and {len(page)} rows"
+        )
+    return entry
+
+
+def _entry_from_id(page: Compressed) -> Entry:
+    """The entry of a bare page; an id such as report.pdf#3 tells its file and number."""
+    source, mark, number = page.id.rpartition("#")
+    if mark and number.isdecimal():
+        return Entry(page, source, int(number))
+    return Entry(page, page.id)
+
+
 def thumbnail(page: Page, pixels: int) -> bytes:
-    """A page's picture as WebP, at most so many pixels on its longer side; 0 for none."""
+    """The picture of a page as WebP, with `pixels` on its longer side at most; b"" if that is 0."""
     if not pixels or page.image is None:
         return b""
     small = page.image.copy()

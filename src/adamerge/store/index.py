@@ -1,7 +1,7 @@
-"""Files -> a store: what has not changed is passed over, what has is replaced, what is gone is removed."""
+"""Files -> a store: unchanged pages stay, changed ones are replaced, those of files that are gone are removed."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -12,8 +12,8 @@ from adamerge.encoders.encode import Watcher, batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
-from adamerge.store.base import BATCH, Source, Store
-from adamerge.store.entry import Entry, thumbnail
+from adamerge.store.base import PAGES_PER_WRITE, Store
+from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
 from adamerge.types import Compressed, Page
 
@@ -22,15 +22,15 @@ PIXELS = 512  # of a thumbnail's longer side
 
 @dataclass(frozen=True)
 class Change:
-    """What indexing did with a page: added, replaced, unchanged or removed; once it is said, it is in the store."""
+    """What indexing did with a page: added, replaced, unchanged or removed; the store has it when you are told."""
 
     id: str
     did: str
 
 
 @dataclass(frozen=True)
-class File:
-    """A file to index, and what the store knows of it; `source` is what it is called there."""
+class FileToIndex:
+    """A file to index; `source` is its name in the store, and `known` what the store has of it already."""
 
     path: Path
     source: str
@@ -43,90 +43,109 @@ class File:
     @property
     def done(self) -> set[str]:
         """Ids of its pages that are in the store as they are now."""
-        return (
-            {id for id, hash in self.known.ids.items() if hash == self.hash}
-            if self.known
-            else set()
-        )
+        if self.known is None:
+            return set()
+        return {id for id, hash in self.known.hashes.items() if hash == self.hash}
 
     @property
     def unchanged(self) -> bool:
         """Whether all of its pages, and no others, are in the store."""
-        return self.known is not None and len(self.done) == len(self.known.ids) == self.pages
+        if self.known is None:
+            return False
+        return len(self.done) == len(self.known.hashes) == self.pages
 
     @property
-    def relabelled(self) -> bool:
+    def has_new_metadata(self) -> bool:
         """Whether its metadata are not those in the store."""
-        there = self.known.metadata if self.known else {}
-        return any(there.get(name) != value for name, value in self.metadata.items())
+        known = self.known.metadata if self.known else {}
+        return any(known.get(name) != value for name, value in self.metadata.items())
 
     def stale(self, written: Container[str], readable: Container[str]) -> list[str]:
-        """Ids of pages that the file once had; none while nothing of it can be read, as in the midst of a copy.
+        """Ids of pages that the file once had; none while no page of it can be read, as in the midst of a copy.
 
-        written, readable  ids of the pages that were written, and the sources of which a page could be read
+        written   ids of the pages that this run wrote
+        readable  sources of which this run could read a page
         """
-        done, known = self.done, self.known.ids if self.known else {}
-        if not done and self.source not in readable:
+        done = self.done
+        if self.known is None or (not done and self.source not in readable):
             return []
-        return [id for id in known if id not in done and id not in written]
+        return [id for id in self.known.hashes if id not in done and id not in written]
 
 
-def survey(
+def files_to_index(
     paths: Sequence[str | Path],
     store: Store,
     metadata: Mapping[str, Mapping[str, Any]],
     skip_bad: Report | None = None,
-) -> list[File]:
-    """The files to index and what the store knows of each; one that would take another's place is refused.
+) -> list[FileToIndex]:
+    """The files to index and what the store has of each; a file that would take the place of another is refused.
 
-    A file keeps the name it was first indexed under, also when a folder above or below is given later.
+    A file keeps the name under which it was first indexed, also when a folder above or below is given later.
     """
-    metadata = {
-        normalize("NFC", name): values for name, values in metadata.items()
-    }  # as any disk spells it
-    there = store.sources()
-    names = {Path(source.root) / name: name for name, source in there.items() if source.root}
-    files = []
+    by_source = {normalize("NFC", name): values for name, values in metadata.items()}
+    known_sources = store.sources()
+    names = {}  # path -> name in the store
+    for name, known in known_sources.items():
+        if known.root:
+            names[Path(known.root) / name] = name
+
+    found = []
     for path, given in find_files(paths):
-        place = path.absolute().parents[len(Path(given).parts) - 1].resolve()
-        source = names.get(place / given, given)
-        known = there.get(source)
+        folder = path.absolute().parents[len(Path(given).parts) - 1].resolve()
+        source = names.get(folder / given, given)
         try:
-            hash = hash_of(path)
+            file = _file_to_index(path, given, folder, source, known_sources.get(source))
         except BadFile as error:
             if skip_bad is None:
                 raise
             skip_bad(error)
             continue
-        root = known.root if known and source != given else place.as_posix()
-        changed = known and hash not in known.ids.values()
-        if (
-            known
-            and changed
-            and known.root not in ("", root)
-            and (Path(known.root) / source).exists()
-        ):
-            raise Mismatch(
-                f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
-                f"adamerge delete --source '{source}' first"
-            )
-        pages = known.pages if known and not changed else count_pages([path])
-        values = metadata.get(normalize("NFC", source), known.metadata if known else {})
-        files.append(File(path, source, root, hash, pages, known, values))
-    return files
+        values = by_source.get(normalize("NFC", source))  # as any disk spells the name
+        if values is not None:
+            file = replace(file, metadata=values)
+        found.append(file)
+    return found
+
+
+def _file_to_index(
+    path: Path, given: str, folder: Path, source: str, known: Source | None
+) -> FileToIndex:
+    """A file that was found in a folder under the name `given`, with the metadata that the store has of it."""
+    hash = hash_of(path)
+    if known is None:
+        return FileToIndex(path, source, folder.as_posix(), hash, count_pages([path]), None, {})
+
+    root = folder.as_posix() if source == given else known.root
+    is_changed = hash not in known.hashes.values()
+    is_elsewhere = known.root not in ("", root)
+    if is_changed and is_elsewhere and (Path(known.root) / source).exists():
+        raise Mismatch(
+            f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
+            f"adamerge delete --source '{source}' first"
+        )
+    pages = count_pages([path]) if is_changed else known.pages
+    return FileToIndex(path, source, root, hash, pages, known, known.metadata)
 
 
 @dataclass(frozen=True)
 class Indexing:
-    """How files become entries."""
+    """How files become entries.
 
-    encoder: Encoder | EncoderSpec | str = DEFAULT_ENCODER  # if only named, loaded when needed
-    method: Method | str | None = None  # default_method() of the encoder
+    encoder     if it is only named, it is loaded when it is needed
+    method      None for default_method() of the encoder
+    batch_size  pages that are encoded at a time
+    pixels      of a thumbnail's longer side; 0 for no thumbnails
+    skip_bad    is told of bad pages; without it, the first bad page ends the run
+    watcher     is told of pages when they are encoded, before they are stored
+    """
+
+    encoder: Encoder | EncoderSpec | str = DEFAULT_ENCODER
+    method: Method | str | None = None
     batch_size: int = 4
     dpi: int = DPI
-    pixels: int = PIXELS  # of a thumbnail's longer side; 0 for none
-    skip_bad: Report | None = None  # is told of bad pages; without it, the first one ends the run
-    watcher: Watcher | None = None  # is told of pages when they are encoded, before they are stored
+    pixels: int = PIXELS
+    skip_bad: Report | None = None
+    watcher: Watcher | None = None
 
     @property
     def encoder_name(self) -> str:
@@ -145,35 +164,40 @@ def index_files(
     how: Indexing | None = None,
     metadata: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[Change]:
-    """Bring a store up to date with files, folders and globs, and say what became of each page once it is safe.
+    """Bring a store up to date with files, folders and globs, and yield what was done with each page once it is safe.
 
-    The pages of a file that is gone are removed if the folder that it was found in is among `paths`. Metadata are
-    values by name for each source; those of pages that have not changed are updated too. A run that is stopped at any
-    moment goes on when it is started again.
+    The pages of a file that is gone are removed if the folder in which it was found is among `paths`. Metadata are
+    values by name for each source; those of unchanged pages are updated too. A run that is stopped at any moment
+    continues when it is started again.
     """
     how = how or Indexing()
     method = _checked_method(store, how)
-    store.begin()  # a second writer hears of it now, not after hours of encoding
-    files = survey(paths, store, metadata or {}, how.skip_bad)
-    columns_of((file.metadata for file in files), store.columns())  # refused now, not later
+    store.begin_writing()  # a second writer is refused now, not after hours of encoding
+    files = files_to_index(paths, store, metadata or {}, how.skip_bad)
+    columns_of((file.metadata for file in files), store.columns())  # bad metadata too
     for file in files:
-        yield from (Change(id, "unchanged") for id in sorted(file.done))
+        for id in sorted(file.done):
+            yield Change(id, "unchanged")
 
-    new = {file.source: file for file in files if not file.unchanged}
+    changed = {file.source: file for file in files if not file.unchanged}
     written, readable = set[str](), set[str]()
-    entries = _entries(new, store, how, method, readable) if new else iter(())
-    for batch in batches(entries, BATCH):
-        store.add(batch)
-        for entry in batch:
-            written.add(entry.id)
-            known = new[entry.source].known
-            yield Change(entry.id, "replaced" if known and entry.id in known.ids else "added")
+    if changed:
+        entries = _encode_files(changed, store, how, method, readable)
+        for batch in batches(entries, PAGES_PER_WRITE):
+            store.add(batch)
+            for entry in batch:
+                written.add(entry.id)
+                known = changed[entry.source].known
+                was_there = known is not None and entry.id in known.hashes
+                yield Change(entry.id, "replaced" if was_there else "added")
 
-    stale = [id for file in new.values() for id in file.stale(written, readable)]
-    stale += _gone(paths, files, store)
+    stale = list(_pages_of_removed_files(paths, files, store))
+    for file in changed.values():
+        stale += file.stale(written, readable)
     if stale:
         store.delete(*stale)
-        yield from (Change(id, "removed") for id in stale)
+        for id in stale:
+            yield Change(id, "removed")
     _update_known(files, store)
 
 
@@ -191,37 +215,52 @@ def _checked_method(store: Store, how: Indexing) -> Method:
     return method
 
 
-def _update_known(files: Sequence[File], store: Store) -> None:
+def _update_known(files: Sequence[FileToIndex], store: Store) -> None:
     """Note new folders and new metadata of files whose pages were in the store before."""
-    known = [(file, file.known) for file in files if file.known]
-    roots = {file.source: file.root for file, there in known if there.root != file.root}
+    roots = {}
+    metadata = {}
+    for file in files:
+        if file.known is None:
+            continue
+        if file.known.root != file.root:
+            roots[file.source] = file.root
+        if file.has_new_metadata:
+            metadata[file.source] = file.metadata
     if roots:
-        store.moved(roots)
-    labels = {file.source: file.metadata for file, _ in known if file.relabelled}
-    if labels:
-        store.label(labels)
+        store.set_roots(roots)
+    if metadata:
+        store.set_metadata(metadata)
 
 
-def _entries(
-    new: dict[str, File], store: Store, how: Indexing, method: Method, readable: set[str]
+def _encode_files(
+    changed: dict[str, FileToIndex],
+    store: Store,
+    how: Indexing,
+    method: Method,
+    readable: set[str],
 ) -> Iterator[Entry]:
-    """The pages of files that are not in the store yet, encoded and compressed; `readable` grows with their sources."""
+    """The pages of files that are not in the store yet, encoded and compressed.
+
+    `readable` collects the sources of which a page could be read.
+    """
     encoder = how.load_encoder()
-    store.encoded_by(encoder, dpi=how.dpi)
-    pages = (
-        page
-        for file in new.values()
-        for page in read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
-    )
-    for batch in batches(pages, how.batch_size):
+    store.set_encoder(encoder, dpi=how.dpi)
+    for batch in batches(_read_files(changed.values(), how), how.batch_size):
         readable.update(page.source for page in batch)
         for page, vectors in encode_batch(encoder, batch, how.skip_bad, how.watcher):
-            yield _entry(page, method(vectors), new[page.source], thumbnail(page, how.pixels))
+            compressed = method(vectors)
+            yield _entry(page, compressed, changed[page.source], thumbnail(page, how.pixels))
 
 
-def _entry(page: Page, small: Compressed, file: File, picture: bytes) -> Entry:
+def _read_files(files: Iterable[FileToIndex], how: Indexing) -> Iterator[Page]:
+    """The pages of files that are not in the store yet."""
+    for file in files:
+        yield from read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
+
+
+def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes) -> Entry:
     return Entry(
-        small,
+        compressed,
         file.source,
         page.number,
         file.pages,
@@ -233,12 +272,16 @@ def _entry(page: Page, small: Compressed, file: File, picture: bytes) -> Entry:
     )
 
 
-def _gone(paths: Sequence[str | Path], files: Sequence[File], store: Store) -> Iterator[str]:
-    """Pages of files that were below one of the folders given, and are no more."""
+def _pages_of_removed_files(
+    paths: Sequence[str | Path], files: Sequence[FileToIndex], store: Store
+) -> Iterator[str]:
+    """Ids of the pages of files that were below one of the folders given, and do not exist any more."""
     folders = {Path(path).resolve() for path in paths if Path(path).is_dir()}
-    here = {file.source for file in files}
+    found = {file.source for file in files}
     for name, source in store.sources().items():
-        place = Path(source.root) / name
-        below = source.root and not folders.isdisjoint(place.parents)
-        if name not in here and below and not place.exists():
-            yield from source.ids
+        if name in found or not source.root:
+            continue
+        path = Path(source.root) / name
+        is_below = not folders.isdisjoint(path.parents)
+        if is_below and not path.exists():
+            yield from source.hashes

@@ -7,17 +7,18 @@ from typing import Any
 
 from adamerge import files
 from adamerge.errors import BadFile, Mismatch, missing_extra
-from adamerge.store.base import BATCH, Store
+from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, batches
 from adamerge.vectors import Writer
 
-PAGES = 256  # of a row group
+ROW_GROUP = 256  # pages that Parquet keeps together
 
 
 def export_shards(store: Store, out: str | Path, dtype: str = "float16") -> Iterator[Entry]:
     """Write the pages of a store to a folder of vectors that `adamerge info` and read_compressed() read."""
-    about, out = store.known(), Path(out)
-    _refuse(out)
+    about = store.require_about()
+    out = Path(out)
+    _check_is_new(out)
     files.remove_dead_attempts(out)
     temporary = files.temporary_name(out)
     try:
@@ -40,53 +41,63 @@ def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_extra("Parquet", "arrow") from None
-    from adamerge.store.schema import fields_of
+    from adamerge.store.lance.schema import fields_of
 
-    _refuse(out)
-    columns = store.columns()
-    own = {"id": pa.string(), "source": pa.string(), "number": pa.int32(), "theta": pa.float64()}
-    many = pa.list_(pa.list_(pa.float32()))
-    lists = {"vectors": many, "extra": many, "groups": pa.list_(pa.int32())}
-    schema = pa.schema([*(own | lists).items(), *((f.name, f.type) for f in fields_of(columns))])
+    _check_is_new(out)
+    matrix = pa.list_(pa.list_(pa.float32()))
+    own = [
+        pa.field("id", pa.string()),
+        pa.field("source", pa.string()),
+        pa.field("number", pa.int32()),
+        pa.field("theta", pa.float64()),
+        pa.field("vectors", matrix),
+        pa.field("extra", matrix),
+        pa.field("groups", pa.list_(pa.int32())),
+    ]
+    schema = pa.schema([*own, *fields_of(store.columns())])
     with (
         files.replacing(out) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as file,
     ):
-        for batch in batches(store.entries(), PAGES):
-            file.write_table(pa.Table.from_pylist([_row(entry) for entry in batch], schema))
+        for batch in batches(store.entries(), ROW_GROUP):
+            rows = [_row(entry) for entry in batch]
+            file.write_table(pa.Table.from_pylist(rows, schema))
             yield from batch
 
 
 def copy(source: Store, target: Store, *, merge: bool = False) -> Iterator[Entry]:
-    """Copy every page of a store to a new one, of the same database or not; a page is yielded once it is there.
+    """Copy every page of a store to another store, of any database; a page is yielded once it is there.
 
-    A copy of the same store that was stopped, or is out of date, is gone on with. Any other store that holds pages is
-    refused, unless `merge` says to add them: pages of the same id would be replaced.
+    The target is new, or an earlier copy of the same store, which is completed and brought up to date. Any other store
+    that holds pages is refused, unless `merge` says to add to it: pages of the same id are replaced.
     """
-    about = source.known()
+    about = source.require_about()
     target.refresh()
     if target.about is not None and not merge and target.about.copied_from != about.made:
         raise Mismatch(
             f"{target} holds {len(target)} pages already, and is not a copy of {source}: "
             "copy to a new place, or add to it with --merge (merge=True)"
         )
-    target.like(about)
-    for batch in batches(source.entries(), BATCH):
+    target.prepare_copy(about)
+    for batch in batches(source.entries(), PAGES_PER_WRITE):
         target.add(batch)
         yield from batch
 
 
 def _row(entry: Entry) -> dict[str, Any]:
     page = entry.page
-    row = {"id": entry.id, "source": entry.source, "number": entry.number, "theta": page.cut.theta}
-    extra = None if page.extra is None else list(page.extra)
-    return (
-        row
-        | {"vectors": list(page.vectors), "extra": extra, "groups": page.groups}
-        | dict(entry.metadata)
-    )
+    own = {
+        "id": entry.id,
+        "source": entry.source,
+        "number": entry.number,
+        "theta": page.cut.theta,
+        "vectors": list(page.vectors),
+        "extra": None if page.extra is None else list(page.extra),
+        "groups": page.groups,
+    }
+    return own | dict(entry.metadata)
 
 
-def _refuse(out: str | Path) -> None:
+def _check_is_new(out: str | Path) -> None:
     if Path(out).exists():
         raise BadFile(f"{out} is there already: choose another name")

@@ -74,7 +74,7 @@ def write(path, dtype):
     store.add([an_entry(4), an_entry(5)])
     store.add(an_entry(2, 3))
     store.delete("file0.pdf#3")
-    store.label({"file1.pdf": {"shelf": "a"}})
+    store.set_metadata({"file1.pdf": {"shelf": "a"}})
     return store
 
 

@@ -13,8 +13,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
 from adamerge.errors import AdamergeError, BadInput, Busy
-from adamerge.inspector import render
-from adamerge.inspector.stored import file_of
+from adamerge.inspector import page_html
+from adamerge.inspector.stored_page import file_of
 from adamerge.server import context as shared
 from adamerge.server import openapi
 from adamerge.server.access import COOKIE, address_of, cookie_value, too_many_tokens
@@ -106,7 +106,7 @@ def _neighbours(store: Store, entry: Entry) -> tuple[str | None, str | None]:
     there = {found.id for found in store.get(nearest)}
     if len(there) < len(nearest):  # else there is no need to look at the whole file
         source = store.sources().get(entry.source)
-        there = set(source.ids) if source else set()
+        there = set(source.hashes) if source else set()
     return _first_of(before, there), _first_of(after, there)
 
 
@@ -163,7 +163,7 @@ async def inspect(request: Request) -> Response:
         "back": links(entry.id, q, where)["page"],
     }
     inspection = await _run_viewer(request, lambda: task)
-    policy = f"{render.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
+    policy = f"{page_html.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
     return HTMLResponse(inspection["html"], headers={"content-security-policy": policy})
 
 

@@ -12,8 +12,7 @@ from adamerge.encoders import Encoder
 from adamerge.errors import BadFile
 from adamerge.pages import count_pages
 from adamerge.server.redact import redact
-from adamerge.store import Store, open_named
-from adamerge.store.index import Indexing, index_files
+from adamerge.store import Indexing, Store, index_files, open_named
 
 MAX_PAGES = 5_000  # of one file
 MAX_PIXELS = 1_600  # of a page shown, on its longer side
@@ -40,9 +39,9 @@ def index(encoders: Encoders, task: Task, tell: Tell) -> Answer:
 
     skipped: list[str] = []
     with _open(task) as store:
-        about = store.known()
+        about = store.require_about()
         known = store.sources().get(source)
-        if known and task["hash"] not in known.ids.values():
+        if known and task["hash"] not in known.hashes.values():
             raise BadFile(f"the store holds another '{source}': give this one another name")
         encoder: Any = ProgressEncoder(encoders.load(store), total, tell)
         dpi = {"dpi": about.encoder["dpi"]} if "dpi" in about.encoder else {}
@@ -71,13 +70,13 @@ def remove(encoders: Encoders, task: Task, tell: Tell) -> Answer:
         is_ours = known is not None and known.root == Path(task["root"]).resolve().as_posix()
         if known is None or not is_ours:
             return {"removed": 0}
-        ids = [id for id, hash in known.ids.items() if hash == task["hash"]]
+        ids = [id for id, hash in known.hashes.items() if hash == task["hash"]]
         return {"removed": store.delete(*ids) if ids else 0}
 
 
 def render(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     """A page of a file as WebP."""
-    from adamerge.inspector.source import read_page
+    from adamerge.inspector.page_address import read_page
 
     image = read_page(f"{task['path']}#{task['number']}").image
     image.thumbnail((MAX_PIXELS, MAX_PIXELS))
@@ -90,7 +89,7 @@ def inspect(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     """The inspector of a page, encoded anew from its file."""
     from adamerge.inspector import Query
     from adamerge.inspector import inspect as inspect_page
-    from adamerge.inspector.stored import encode_again
+    from adamerge.inspector.stored_page import encode_again
 
     with _open(task) as store:
         (entry,) = store.get([task["id"]])

@@ -1,0 +1,54 @@
+"""Table: efficiency, what a method costs in time and bytes."""
+
+from statistics import fmean
+
+from adamerge.evaluate.analysis.ablation import COMPRESSION, nearest
+from adamerge.evaluate.analysis.frontier import all_series
+from adamerge.evaluate.analysis.results import Results
+from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
+
+
+def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
+    """What each series costs at its configuration nearest to a compression: time, bytes, and the measure."""
+    rows: list[Row] = []
+    for encoder in results.encoders:
+        for one in all_series(results, encoder, fixed=()):  # all floors are one series
+            method = nearest(results, encoder, one.methods, compression)
+            if method:
+                rows.append([encoder, method, *_costs(results, encoder, method)])
+
+    machines: set[str] = set()
+    for cells in results.cells.values():
+        machines |= {cell.machine for cell in cells}
+    listed = ", ".join(sorted(machines))
+    note = (
+        f"The configuration of each series nearest to {compression:.0%}. "
+        f"Bytes in float16, extra rows included; time of one thread, without encoding ({listed}). "
+        "Means over datasets; bytes and time over pages."
+    )
+    head = columns(
+        "encoder",
+        "method",
+        ("compression", ".1%"),
+        ("with extra", ".1%"),
+        ("bytes a page", ",.0f"),
+        ("ms a page", ".2f"),
+        (results.measure, ".4f"),
+    )
+    return make_table("What compression costs", note, head, rows)
+
+
+def _costs(results: Results, encoder: str, method: str) -> Row:
+    cells = results.cells[encoder, method]
+    pages = sum(cell.pages for cell in cells)
+    times = [cell.ms * cell.pages for cell in cells if cell.ms is not None]
+    ms = None
+    if len(times) == len(cells):
+        ms = sum(times) / pages
+    return [
+        fmean(cell.compression for cell in cells),
+        fmean(cell.compression_of_all for cell in cells),
+        sum(cell.bytes for cell in cells) / pages,
+        ms,
+        results.mean(encoder, method),
+    ]

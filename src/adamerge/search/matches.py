@@ -1,0 +1,46 @@
+"""Why a page was found: for each query vector the stored vector that it matched, its patches, and the words there."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from adamerge.arrays import ArrayLike, Floats
+from adamerge.geometry import as_boxes, cells, contains, middles
+from adamerge.types import Compressed, Match, Word
+
+
+def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> tuple[Match, ...]:
+    """The best match on a page for each vector of a query (q, d); their similarities sum to the page's score."""
+    similarities = np.asarray(query, np.float32) @ page.stored.T
+    rows = similarities.argmax(1).tolist()
+    boxes = patch_boxes(page)
+    word_middles = middles(as_boxes([word.box for word in words]))
+
+    regions = {}
+    for row in set(rows):
+        regions[row] = _region(page, row, boxes, words, word_middles)
+
+    found = []
+    for i, row in enumerate(rows):
+        region, words_there = regions[row]
+        found.append(Match(float(similarities[i, row]), row, region, words_there))
+    return tuple(found)
+
+
+def patch_boxes(page: Compressed) -> Floats | None:
+    """Left, top, right, bottom of each patch in parts of the page: (n, 4); None where they are not known."""
+    if page.boxes is not None or page.grid is None:
+        return page.boxes
+    return cells(*page.grid)
+
+
+def _region(
+    page: Compressed, row: int, boxes: Floats | None, words: Sequence[Word], word_middles: Floats
+) -> tuple[Floats, tuple[str, ...]]:
+    """The boxes of the patches in a group, and the words whose middle is in one of them; none for an extra row."""
+    if boxes is None or row >= len(page):
+        return np.zeros((0, 4), np.float32), ()
+    inside = np.unique(boxes[page.groups == row], axis=0)
+    is_inside = contains(inside, word_middles).any(0)
+    texts = [words[i].text for i in np.flatnonzero(is_inside).tolist()]
+    return inside, tuple(texts)

@@ -1,0 +1,116 @@
+"""Reading one version of a Lance table: all that is read is of the same moment, whatever writers do."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from adamerge.arrays import Floats
+from adamerge.search import PageVectors
+from adamerge.store.about import About
+from adamerge.store.entry import Entry
+from adamerge.store.filter_parser import parse_filter
+from adamerge.store.filters import quoted, to_sql
+from adamerge.store.lance.errors import damaged, reading
+from adamerge.store.lance.schema import metadata_of, page_vectors, to_entries, vector_columns
+
+PAGES_AT_ONCE = 256  # that are read into memory by a scan
+FEWEST_PARTITIONS = 20  # of the index that are read
+CANDIDATES_PER_PARTITION = 8  # many candidates are in many partitions
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A version of a table: its dataset, its columns, and what the store says of itself in it."""
+
+    dataset: Any
+    schema: pa.Schema
+    about: About
+
+    @property
+    def version(self) -> int:
+        """The number of the version."""
+        return int(self.dataset.version)
+
+    @cached_property
+    def metadata(self) -> dict[str, str]:
+        """The names of metadata, and the kind of each."""
+        return metadata_of(self.schema, self.about)
+
+    def filter(self, where: str) -> str:
+        """The filter of a user, checked, as Lance takes it."""
+        return to_sql(parse_filter(where, self.metadata))
+
+    def count(self) -> int:
+        """Pages in this version."""
+        with reading():
+            return int(self.dataset.count_rows())
+
+    def scan(self, columns: Sequence[str], passing: str = "") -> Iterator[pa.RecordBatch]:
+        """Batches of some columns of the pages that pass a filter of Lance."""
+        with reading():
+            scanned = self.dataset.to_batches(
+                columns=list(columns), filter=passing or None, batch_size=PAGES_AT_ONCE
+            )
+            batches = iter(scanned)
+        while True:
+            with reading():
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    def read(self, columns: Sequence[str], passing: str = "") -> pa.Table:
+        """Some columns of the pages that pass a filter of Lance."""
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        return pa.Table.from_batches(self.scan(columns, passing), schema)
+
+    def ids(self, passing: str = "") -> list[str]:
+        """The ids of the pages that pass a filter of Lance."""
+        return _texts(self.read(["id"], passing)["id"])
+
+    def entries(self, passing: str = "") -> Iterator[Entry]:
+        """The entries of the pages that pass a filter of Lance."""
+        for batch in self.scan(self.schema.names, passing):
+            yield from to_entries(batch, self.about, self.metadata)
+
+    def entries_by_id(self, ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries of those ids that are there, in the order of `ids`."""
+        if not ids:
+            return {}
+        found = {entry.id: entry for entry in self.entries(ids_filter(ids))}
+        return {id: found[id] for id in ids if id in found}
+
+    def vectors(self, passing: str = "") -> Iterator[PageVectors]:
+        """The vectors of the pages that pass a filter of Lance, a batch at a time."""
+        for batch in self.scan(vector_columns(self.about), passing):
+            yield page_vectors(batch)
+
+    def nearest_means(self, vector: Floats, n: int, passing: str = "") -> list[str]:
+        """The ids of the n pages whose mean vector has the largest inner product with a vector (d,)."""
+        partitions = max(FEWEST_PARTITIONS, n // CANDIDATES_PER_PARTITION)
+        nearest = {"column": "mean", "q": vector, "k": n, "metric": "dot", "nprobes": partitions}
+        with reading():
+            scanner = self.dataset.scanner(
+                columns=["id", "_distance"],
+                nearest=nearest,
+                filter=passing or None,
+                prefilter=True,
+            )
+            found = scanner.to_table()
+        return _texts(found["id"])
+
+
+def ids_filter(ids: Sequence[str]) -> str:
+    """The filter that passes some ids."""
+    return f"id IN ({', '.join(map(quoted, ids))})"
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    try:
+        texts: list[str] = column.to_pylist()
+    except UnicodeDecodeError:
+        raise damaged("the id of a page is not UTF-8") from None
+    return texts
