@@ -8,8 +8,8 @@ from adamerge.compress.names import Name
 from adamerge.evaluate.analysis.results import Results
 from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
 
-# methods whose sequence is a running minimum by default
-RUNNING_MINIMUM = ("adamerge", "adamerge-mean")
+# methods that take the cosines as they are by default
+RAW = ("adamerge", "adamerge-mean")
 
 
 def unit(results: Results) -> Table:
@@ -55,7 +55,7 @@ def sequence(results: Results) -> Table:
             others = _other_readings(results, encoder, name)
             if not others:
                 continue
-            default = "running-min" if name.method in RUNNING_MINIMUM else "default"
+            default = "raw" if name.method in RAW else "default"
             for reading, variant in [(default, method), *others]:
                 point = results.point(encoder, variant)
                 theta = _median_theta(results, encoder, variant)
