@@ -19,6 +19,7 @@ LAYERS = [
     "errors",
     "files",
     "threads",
+    "user_modules",
     "arrays",
     "geometry",
     "types",
@@ -29,6 +30,7 @@ LAYERS = [
     "encoders",
     "compression_report",
     "search",
+    "fidelity",
     "store",
     "evaluate",
     "inspector",
@@ -175,3 +177,9 @@ def test_pages_and_api_of_the_server_are_siblings():
         code = "".join(path.read_text() for path in (ROOT / "server" / part).glob("*.py"))
         assert "adamerge.server" in code
         assert f"adamerge.server.{other}" not in code
+
+
+def test_a_worker_process_loads_no_web_framework():
+    web = {"starlette", "uvicorn", "jinja2", "adamerge.server.web", "adamerge.server.api"}
+    code = "import sys, adamerge.server.workers.worker_process"
+    assert python(f"{code}; print(sorted({web} & set(sys.modules)))") == "[]"

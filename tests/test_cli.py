@@ -394,6 +394,6 @@ def test_a_module_that_cannot_be_read_is_one_line(source, tmp_path):
     result = run("compress", source, "-o", tmp_path / "small", "--module", tmp_path / "no.py")
     assert result.returncode == 1
     assert result.stderr == (
-        f"adamerge: {tmp_path}/no.py is no file of Python: a module is a file that defines methods\n"
+        f"adamerge: {tmp_path}/no.py is no file of Python: a module is a file, such as methods.py\n"
     )
     assert not (tmp_path / "small").exists()

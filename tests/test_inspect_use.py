@@ -123,6 +123,19 @@ def test_the_curve_comes_and_goes_with_what_pruning_leaves(look):
     assert opened.locator("#curve-why").inner_text() == few
 
 
+def test_the_curve_of_a_height_stays_in_its_plot(look):
+    page = grid_page()
+    inspection = am.inspect(page, "height:h=0.8")
+    assert inspection.steps[inspection.own].sequence.min() < -1  # 1 - h^2 / 2 is no cosine
+    plot = look(inspection).locator(".plot")
+    drawn = plot.locator(".sequence").bounding_box()
+    frame = plot.bounding_box()
+    assert drawn["y"] + drawn["height"] <= frame["y"] + frame["height"]
+    curve = re.search(r'class="line" d="M(.*?)"', inspection.cliff_svg())[1]
+    heights = [float(point.split()[1]) for point in curve.split("L")]
+    assert max(heights) <= 400
+
+
 def test_queries_that_have_no_room_are_told_of(look, monkeypatch):
     page, asked = grid_page(), queries(grid_page())
     shown = am.inspect(page, queries=asked)._data()

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from adamerge.errors import Busy
-from adamerge.server.query_batcher import BATCH, QueryBatcher
+from adamerge.server.reader.query_batcher import BATCH, QueryBatcher
 
 
 class Doubling:

@@ -8,8 +8,9 @@ from starlette.testclient import TestClient
 
 from adamerge.errors import BadInput
 from adamerge.server import Settings
-from adamerge.server.app import make_app, make_context, routes
-from adamerge.server.store_reader import StoreReader
+from adamerge.server.app import make_app, make_context
+from adamerge.server.reader.store_reader import StoreReader
+from adamerge.server.routes import routes
 
 
 @pytest.fixture(scope="module")

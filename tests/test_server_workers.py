@@ -14,11 +14,11 @@ from waiting import until
 from adamerge.errors import BadFile, Busy, StoreUnavailable, WorkerLost
 from adamerge.files import rename
 from adamerge.server import Settings
-from adamerge.server.threads import ThreadSlots
+from adamerge.server.reader.threads import ThreadSlots
+from adamerge.server.uploads.job_queue import UploadQueue
 from adamerge.server.workers import client as worker_client
 from adamerge.server.workers import worker_process
 from adamerge.server.workers.client import WorkerClient
-from adamerge.server.workers.upload_queue import UploadQueue
 
 TALKS = """
 import json, sys

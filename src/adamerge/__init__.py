@@ -16,6 +16,7 @@ from adamerge.compress import (
 )
 from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
+from adamerge.fidelity import Fidelity, fidelity
 from adamerge.inspector import inspect
 from adamerge.pages import read_pages
 from adamerge.store import Entry, Indexing, Store, index_files, open_store
@@ -29,6 +30,7 @@ __all__ = [
     "Cut",
     "DocPruner",
     "Entry",
+    "Fidelity",
     "Found",
     "Height",
     "Hit",
@@ -45,6 +47,7 @@ __all__ = [
     "Tree",
     "compress",
     "compress_pages",
+    "fidelity",
     "height_at",
     "index_files",
     "inspect",

@@ -275,8 +275,8 @@ class Found:
 
 
 def shown(name: str, id: str, *facts: str) -> str:
-    """What repr() says of an object: its class, its id if it has one, and some facts."""
-    parts = list(facts)
+    """What repr() says of an object: its class, its id and its facts; those that are empty are left out."""
+    parts = [fact for fact in facts if fact]
     if id:
         parts.insert(0, repr(shortened(id)))
     return f"{name}({', '.join(parts)})"

@@ -7,6 +7,7 @@ import click
 
 from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
+from adamerge.cli.fidelity import fidelity
 from adamerge.cli.index import index
 from adamerge.cli.inspect import inspect
 from adamerge.cli.ls import ls
@@ -40,6 +41,7 @@ for verb in (
     store.copy,
     info.info,
     inspect,
+    fidelity,
     serve,
     evaluate.dataset,
     evaluate.evaluate,

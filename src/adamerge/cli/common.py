@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from adamerge.compress.method_files import import_methods
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
+from adamerge.user_modules import import_user_module
 
 in_store = click.argument("address", metavar="STORE")
 as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
@@ -25,17 +25,17 @@ max_visual_tokens = click.option(
 
 def _import_modules(_: click.Context, __: click.Parameter, paths: tuple[Path, ...]) -> None:
     for path in paths:
-        import_methods(path)
+        import_user_module(path)
 
 
-own_methods = click.option(
+own_modules = click.option(
     "--module",
     multiple=True,
     type=click.Path(path_type=Path),
     callback=_import_modules,
     expose_value=False,
     is_eager=True,
-    help="A Python file with methods of your own. May be given again.",
+    help="A Python file with methods or file formats of your own. May be given again.",
 )
 
 

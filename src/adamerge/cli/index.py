@@ -15,7 +15,7 @@ from adamerge.cli.common import (
     encoder_spec,
     max_visual_tokens,
     on_device,
-    own_methods,
+    own_modules,
     tell_passed_over,
     tell_skipped,
 )
@@ -55,7 +55,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.option(
     "--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]"
 )
-@own_methods
+@own_modules
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from adamerge import files
-from adamerge.cli.common import own_methods, vector_options
+from adamerge.cli.common import own_modules, vector_options
 from adamerge.compress import parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
 from adamerge.encoders.ocr_fallback import prepare_page
@@ -37,7 +37,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     "method_name",
     help="`adamerge methods` lists them.  [default: the store's, or the encoder's]",
 )
-@own_methods
+@own_modules
 @click.option(
     "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
 )

@@ -99,7 +99,7 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
     try:
         from adamerge.server.app import make_app, make_context
         from adamerge.server.connections import listen, make_server
-        from adamerge.server.store_reader import StoreReader
+        from adamerge.server.reader.store_reader import StoreReader
     except ImportError:
         raise missing_extra("adamerge serve", "serve") from None
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -13,7 +13,7 @@ from adamerge.cli.common import (
     encoder_spec,
     max_visual_tokens,
     on_device,
-    own_methods,
+    own_modules,
     tell_passed_over,
     tell_skipped,
     vector_options,
@@ -145,7 +145,7 @@ def encoders(as_json: bool) -> None:
     show_default=True,
     help="May be given again.",
 )
-@own_methods
+@own_modules
 @click.option("--workers", type=click.IntRange(1), help="Threads.  [default: one per core]")
 @click.option(
     "--dtype",
@@ -196,7 +196,7 @@ def compress(
 
 
 @click.command()
-@own_methods
+@own_modules
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per method, a line each.")
 def methods(as_json: bool) -> None:
     """List the methods, their options and defaults."""

@@ -36,7 +36,7 @@ def runner_up(sequence: Doubles, stop: Cut, c_min: float) -> Cut:
 
 
 def draw(step: Step, name: str) -> str:
-    """The figure of one page. The step must have a tree."""
+    """The figure of one page. The step must have a tree with a merge."""
     label = escape(f"{name}: {_caption(step)}", quote=True)
     parts = "".join(_parts(step, name))
     return (
@@ -48,8 +48,7 @@ def draw(step: Step, name: str) -> str:
 def _parts(step: Step, name: str) -> Iterator[str]:
     """The elements of the figure, the lowest first."""
     sequence, stop = step.sequence, step.small.cut
-    cosines = step.tree.cosines if step.tree else np.zeros(0)
-    low = _lowest_tick(cosines)
+    low = _lowest_tick(step.cosines)
     x = _scale(0, max(len(sequence), 1), LEFT, WIDTH - RIGHT)
     y = _scale(low, 1, HEIGHT - BOTTOM, TOP)
 
@@ -58,12 +57,12 @@ def _parts(step: Step, name: str) -> Iterator[str]:
     yield f'<text x="{LEFT}" y="44">{escape(_caption(step))}</text>'
     yield from _axes(len(sequence), low, x, y)
     yield from _merges_made(stop, x)
-    yield from _dots(cosines, x, y)
+    yield from _dots(step.cosines, x, y)
     yield f'<path class="line" d="{_path(sequence, x, y)}"/>'
 
     if isinstance(step.method, AdaMerge):
         c_min = step.method.c_min
-        yield from _floor(c_min, y)
+        yield from _floor(c_min, low, y)
         if stop_rule(step) == "cliff":
             yield from _gap("next", "dull", "runner-up", runner_up(sequence, stop, c_min), x, y)
     yield from _cut_line(stop, x)
@@ -72,14 +71,17 @@ def _parts(step: Step, name: str) -> Iterator[str]:
 
 def _lowest_tick(cosines: Doubles) -> float:
     """Where the axis of cosines begins: at 0, or at the tenth below the lowest cosine."""
-    lowest = float(cosines.min()) if len(cosines) else 0.0
-    return min(0.0, float(np.floor(lowest * 10) / 10))
+    lowest = float(np.min(cosines, initial=0.0))
+    return float(np.floor(lowest * 10) / 10)
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Scale:
-    """The line that maps low to start and high to end."""
+    """The line that maps low to start and high to end; what is below low is drawn at low.
+
+    The sequence of `height` is 1 - h^2 / 2, which falls far below every cosine.
+    """
     slope = (end - start) / (high - low)
-    return lambda value: start + (value - low) * slope
+    return lambda value: start + (max(value, low) - low) * slope
 
 
 def _caption(step: Step) -> str:
@@ -117,13 +119,13 @@ def _dots(cosines: Doubles, x: Scale, y: Scale) -> Iterator[str]:
 
 def _path(sequence: Doubles, x: Scale, y: Scale) -> str:
     points = [f"{x(t):.1f} {y(cosine):.1f}" for t, cosine in enumerate(sequence.tolist(), 1)]
-    return f"M{'L'.join(points)}" if points else ""
+    return f"M{'L'.join(points)}"
 
 
-def _floor(floor: float, y: Scale) -> Iterator[str]:
-    at, right = y(floor), WIDTH - RIGHT
-    if at > HEIGHT - BOTTOM:
+def _floor(floor: float, low: float, y: Scale) -> Iterator[str]:
+    if floor < low:
         return
+    at, right = y(floor), WIDTH - RIGHT
     yield f'<path class="floor" d="M{LEFT} {at:.1f}H{right}"/>'
     yield f'<text x="{right}" y="{at - 5:.1f}" text-anchor="end">floor c_min {floor:g}</text>'
 

@@ -45,6 +45,13 @@ class Step:
         return np.flatnonzero(self.small.groups >= 0).astype(np.int32)
 
     @property
+    def cosines(self) -> Doubles:
+        """The cosine of each merge of the tree: (n'-1,), empty without a tree."""
+        if self.tree is None:
+            return np.zeros(0)
+        return self.tree.cosines
+
+    @property
     def sequence(self) -> Doubles:
         """The merge-cosine sequence that the method cuts: (n'-1,), empty without a tree."""
         if self.tree is None:
@@ -112,4 +119,6 @@ def _tree(page: MultiVector, small: Compressed, method: Method) -> Tree | None:
 
 
 def _none_first(k: float | None) -> float:
-    return -np.inf if k is None else k
+    if k is None:
+        return -np.inf
+    return k

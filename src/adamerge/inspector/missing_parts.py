@@ -32,8 +32,7 @@ def reasons(
     if type(step.method) is not AdaMerge:
         missing["floor"] = NO_FLOOR
     if not has_k(page, step.method):
-        prunes = hasattr(step.method, "k")
-        missing["k"] = NO_ATTENTION_TO_PRUNE if prunes else NO_PRUNING
+        missing["k"] = _reason_for_no_k(step)
 
     if page.attention is None:
         missing["attention"] = NO_ATTENTION
@@ -44,6 +43,12 @@ def reasons(
     if not has_queries:
         missing["queries"] = NO_QUERIES
     return missing
+
+
+def _reason_for_no_k(step: Step) -> str:
+    if hasattr(step.method, "k"):
+        return NO_ATTENTION_TO_PRUNE
+    return NO_PRUNING
 
 
 def queries_left_out(count: int) -> dict[str, str]:

@@ -1,7 +1,10 @@
 """The web page and the JSON API of a store. Needs the extra `serve`.
 
-web/      pages for people            api/   JSON for programs (siblings: neither imports the other)
-workers/  uploads, and the processes that read strangers' files
+routes        every address               settings   every option and limit
+middleware/   what every request passes first
+web/          pages for people            api/       JSON for programs (neither imports the other)
+reader/       the store, read in threads  uploads/   files that people add
+workers/      the processes that open the files of strangers
 """
 
 from adamerge.server.settings import Limits, Settings

@@ -1,23 +1,16 @@
-"""What every endpoint works with, and what pages and API do alike."""
+"""The parts of a running server, which every endpoint works with."""
 
-import asyncio
-import time
 from dataclasses import dataclass, field
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from adamerge.errors import Busy
 from adamerge.server.metrics import Metrics
-from adamerge.server.params import SearchQuery
+from adamerge.server.middleware.throttle import WrongTokens
+from adamerge.server.reader.store_reader import StoreReader
+from adamerge.server.reader.threads import ThreadSlots
 from adamerge.server.settings import Settings
-from adamerge.server.store_reader import SearchResult, SearchTimeout, StoreReader
-from adamerge.server.threads import ThreadSlots
-from adamerge.server.throttle import WrongTokens
+from adamerge.server.uploads.job_queue import UploadQueue
 from adamerge.server.workers.client import WorkerClient
-from adamerge.server.workers.receive import receive_file
-from adamerge.server.workers.upload_queue import Job, UploadQueue
-from adamerge.store import Entry
 
 MAX_DRAWING = 8  # pictures and inspections that may wait for each other
 
@@ -48,62 +41,3 @@ def context_of(request: Request) -> Context:
     """What the server of a request works with."""
     context: Context = request.app.state.context
     return context
-
-
-async def search(request: Request, query: SearchQuery) -> SearchResult:
-    """The best pages for a query, counted and timed."""
-    context = context_of(request)
-    start = time.perf_counter()
-    try:
-        result = await context.reader.search(query)
-    except Busy as error:
-        reason = "too_long" if isinstance(error, SearchTimeout) else "busy"
-        context.metrics.count("adamerge_searches_unanswered_total", reason=reason)
-        raise
-    except asyncio.CancelledError:
-        context.metrics.count("adamerge_searches_unanswered_total", reason="hung_up")
-        raise
-    context.metrics.count("adamerge_searches_total")
-    context.metrics.observe("adamerge_search_seconds", time.perf_counter() - start)
-    return result
-
-
-async def find_entry(request: Request) -> Entry:
-    """The page that the path of a request names."""
-    reader = context_of(request).reader
-    id = request.path_params["id"]
-    entry = None if "\0" in id else await reader.run(lambda: reader.entry(id))
-    if entry is None:
-        raise HTTPException(404, "the store has no such page")
-    return entry
-
-
-def upload_queue(request: Request) -> UploadQueue:
-    """The files on their way, if this server takes any."""
-    if uploads := context_of(request).uploads:
-        return uploads
-    raise HTTPException(403, "this server takes no uploads")
-
-
-def find_job(request: Request) -> Job:
-    """The upload that the path of a request names."""
-    if job := upload_queue(request).get(request.path_params["job"]):
-        return job
-    raise HTTPException(404, "there is no such upload")
-
-
-async def receive_upload(request: Request) -> Job:
-    """Receive a file and put it in line; once this returns, the file is not lost."""
-    uploads = upload_queue(request)
-    await asyncio.to_thread(uploads.check_open)  # before it is sent
-    max_upload = context_of(request).settings.max_upload
-    file, name = await receive_file(request, uploads.folder, max_upload)
-    return await asyncio.to_thread(uploads.add, file, name)
-
-
-def delete_upload(request: Request) -> None:
-    """Remove a job that has ended, and the file of one that failed."""
-    job = find_job(request)
-    if not job.ended:
-        raise HTTPException(409, "the file is still on its way: wait until it is done or failed")
-    upload_queue(request).delete(job.id)

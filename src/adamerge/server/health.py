@@ -4,10 +4,10 @@ import traceback
 from pathlib import Path
 
 from adamerge.errors import AdamergeError
-from adamerge.server.disk import disk_error, folder_problem
+from adamerge.server.disk_errors import disk_error, folder_problem
+from adamerge.server.reader.store_reader import StoreReader
 from adamerge.server.redact import redact
 from adamerge.server.settings import Settings
-from adamerge.server.store_reader import StoreReader
 
 
 def store_problem(reader: StoreReader, settings: Settings, writes: bool) -> str:

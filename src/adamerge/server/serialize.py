@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from adamerge.server.params import SearchQuery
-from adamerge.server.query_words import QueryWord, distinct
-from adamerge.server.store_reader import SearchResult
-from adamerge.server.workers.upload_queue import Job
+from adamerge.server.reader.query_words import QueryWord, distinct
+from adamerge.server.reader.store_reader import SearchResult
+from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
 from adamerge.types import Hit, Match
 

@@ -23,10 +23,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from adamerge.compress.method_files import import_methods
 from adamerge.compress.names import Name, as_text
 from adamerge.errors import BadFile, BadInput, UnknownName
 from adamerge.evaluate.experiment.controls import MethodOrControl, parse_method_or_control
+from adamerge.user_modules import import_user_module
 
 KEYS = {"encoders", "datasets", "modules", "data", "vectors", "options", "methods", "controls"}
 
@@ -86,7 +86,7 @@ def read_experiment(path: Path) -> Experiment:
 
 def _as_experiment(raw: Mapping[str, Any], path: Path) -> Experiment:
     for file in _names(raw, "modules"):
-        import_methods(path.parent / file)
+        import_user_module(path.parent / file)
 
     methods: list[str] = []
     for grid in _as_list(raw.get("methods", [])):

@@ -33,7 +33,8 @@ function clamp(value, lowest, highest) {
   return Math.max(lowest, Math.min(highest, value));
 }
 
-// Merges <-> x, cosine -> y.
+// Merges <-> x, cosine -> y. What is below the axis is drawn on it: the sequence of `height` is 1 - h^2 / 2, which
+// falls far below every cosine.
 function scalesOf(step) {
   const low = Math.floor(Math.min(0, ...step.cosines) * 10) / 10;
   const width = size.width - LEFT - RIGHT;
@@ -42,7 +43,7 @@ function scalesOf(step) {
   return {
     low,
     x: (made) => LEFT + (width * made) / last,
-    y: (cosine) => TOP + ((1 - cosine) / (1 - low)) * (FLOOR - TOP),
+    y: (cosine) => TOP + ((1 - Math.max(cosine, low)) / (1 - low)) * (FLOOR - TOP),
     mergesAt: (x) => clamp(Math.round(((x - LEFT) / width) * last), 0, merges),
   };
 }
@@ -96,8 +97,8 @@ function drawSecondGap(step, made, second, scales) {
   return drawGap(step, second.made, "dull", second.word, scales, right);
 }
 
-function drawFloor(floor, { y }) {
-  if (floor === null || y(floor) > FLOOR) return [];
+function drawFloor(floor, { low, y }) {
+  if (floor === null || floor < low) return [];
   const below = floor > 0.9; // or the label would lie on the upper edge
   const place = { x: LEFT + 6, y: y(floor) + (below ? 15 : -6) };
   return [

@@ -58,7 +58,7 @@ export function drawGroups(parts, step) {
 }
 
 function kindOf(group) {
-  if (group.pruned) return "gone";
+  if (group.pruned) return "pruned";
   return group.members.length > 1 ? "group several" : "group single";
 }
 

@@ -7,8 +7,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from adamerge.errors import StoreUnavailable
-from adamerge.server import context as shared
-from adamerge.server import health, openapi
+from adamerge.server import health, openapi, operations
 from adamerge.server.context import context_of
 from adamerge.server.params import search_query, text
 from adamerge.server.serialize import Json, serialize_job, serialize_page, serialize_search
@@ -17,7 +16,7 @@ from adamerge.server.serialize import Json, serialize_job, serialize_page, seria
 async def search(request: Request) -> Response:
     """GET /api/search: the best pages for a query."""
     query = search_query(request.query_params)
-    result = await shared.search(request, query)
+    result = await operations.search(request, query)
     return Json(serialize_search(result, query))
 
 
@@ -25,7 +24,7 @@ async def page(request: Request) -> Response:
     """GET /api/pages/{id}: what is stored of a page, and where a query matched on it."""
     reader = context_of(request).reader
     q = text(request.query_params, "q")
-    entry = await shared.find_entry(request)
+    entry = await operations.find_entry(request)
     words, matches = await reader.run(lambda: reader.matches(entry, q))
     return Json(serialize_page(entry, q, words, matches))
 
@@ -38,23 +37,23 @@ async def store(request: Request) -> Response:
 
 async def jobs(request: Request) -> Response:
     """GET /api/index: the files that were uploaded since the server started, and those that failed before."""
-    return Json([serialize_job(job) for job in shared.upload_queue(request).all()])
+    return Json([serialize_job(job) for job in operations.upload_queue(request).all()])
 
 
 async def job(request: Request) -> Response:
     """GET /api/index/{job}: how far a file is."""
-    return Json(serialize_job(shared.find_job(request)))
+    return Json(serialize_job(operations.find_job(request)))
 
 
 async def index(request: Request) -> Response:
     """POST /api/index: a file to index; answered when it has arrived, before it is indexed."""
-    return Json(serialize_job(await shared.receive_upload(request)), 202)
+    return Json(serialize_job(await operations.receive_upload(request)), 202)
 
 
 async def job_file(request: Request) -> Response:
     """GET /api/index/{job}/file: the bytes of a file that failed."""
-    found = shared.find_job(request)
-    path = shared.upload_queue(request).failed_file(found)
+    found = operations.find_job(request)
+    path = operations.upload_queue(request).failed_file(found)
     if path is None:
         raise HTTPException(404, "only the file of an upload that failed can be fetched back")
     return FileResponse(path, media_type="application/octet-stream", filename=found.name)
@@ -62,7 +61,7 @@ async def job_file(request: Request) -> Response:
 
 async def delete_job(request: Request) -> Response:
     """DELETE /api/index/{job}: forget an upload that has ended, and the file of one that failed."""
-    await asyncio.to_thread(shared.delete_upload, request)
+    await asyncio.to_thread(operations.delete_upload, request)
     return Response(status_code=204)
 
 

@@ -1,8 +1,6 @@
-"""Uploads, and the processes that read strangers' files.
+"""The processes that open the files of strangers.
 
-receive          a file arrives and is checked
-upload_folder    where it is kept, so that it outlives the server
-upload_queue     files are indexed one after the other
 client           starts, watches and stops a worker process
-worker_process   runs in a process of its own: opens the file, encodes it, writes the store
+worker_process   what runs there: it limits its own memory, then does one task after the other
+tasks            index a file, remove it again, draw a page, inspect a page
 """

@@ -17,7 +17,7 @@ from typing import Any
 
 from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError
-from adamerge.server.disk import disk_error
+from adamerge.server.disk_errors import disk_error
 from adamerge.server.redact import redact
 from adamerge.server.workers.tasks import TASKS, Tell
 from adamerge.store import Store

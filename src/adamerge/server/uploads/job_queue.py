@@ -12,11 +12,11 @@ from typing import Any
 
 from adamerge.errors import AdamergeError, Busy, Locked, StoreUnavailable, WorkerLost
 from adamerge.files import hash_of
-from adamerge.server.disk import disk_error, folder_problem
+from adamerge.server.disk_errors import disk_error, folder_problem
 from adamerge.server.redact import redact
 from adamerge.server.settings import Settings
+from adamerge.server.uploads.folder import UploadFolder
 from adamerge.server.workers.client import Message, WorkerClient
-from adamerge.server.workers.upload_folder import UploadFolder
 
 REMEMBERED = 200  # jobs that are listed
 TRIES = 8  # of a file that the store refuses though nothing is wrong with the store

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from adamerge.server.metrics import Metrics
+from adamerge.server.middleware.throttle import WrongTokens
 from adamerge.server.settings import Settings
-from adamerge.server.throttle import WrongTokens
 
 COOKIE = "adamerge"
 NO_TOKEN_NEEDED = ("/healthz", "/login", "/static/")

@@ -21,10 +21,10 @@ from adamerge.errors import (
 from adamerge.inspector.stored_page import file_of
 from adamerge.search import matches
 from adamerge.server.params import SearchQuery
-from adamerge.server.query_batcher import QueryBatcher
-from adamerge.server.query_words import QueryWord, join_tokens
+from adamerge.server.reader.query_batcher import QueryBatcher
+from adamerge.server.reader.query_words import QueryWord, join_tokens
+from adamerge.server.reader.threads import ThreadSlots
 from adamerge.server.settings import Limits
-from adamerge.server.threads import ThreadSlots
 from adamerge.store import Entry, Store, is_store, open_named
 from adamerge.types import Found, Match
 
