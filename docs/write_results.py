@@ -1,6 +1,7 @@
 """Writes the tables of docs/results.md from the committed results, and draws its figures; `make paper` runs it.
 
-A table stands between `<!-- adamerge evaluate table ... -->` and `<!-- end -->`, and is what that command prints.
+A table stands between a comment and `<!-- end -->`. The comment is the command that prints the table, or `leaders`:
+who leads at each compression.
 """
 
 import re
@@ -12,29 +13,76 @@ from click.testing import CliRunner
 
 from adamerge import evaluate
 from adamerge.cli import main
+from adamerge.evaluate.analysis import READINGS, columns, drawn_series, make_table, value_at
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results.md"
-BLOCK = re.compile(r"(<!-- adamerge (evaluate .*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+RESULTS = ROOT / "results" / "books"
+BLOCK = re.compile(
+    r"(?P<begin><!-- (?P<command>adamerge evaluate .*?|leaders) -->\n).*?(?P<end><!-- end -->)",
+    re.DOTALL,
+)
+COMPRESSIONS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 
 def render(text: str) -> str:
     """The page with every table as its command prints it; results are read once for all of them."""
     with patch.object(evaluate, "load", cache(evaluate.load)):
-        return BLOCK.sub(lambda found: f"{found[1]}{printed(found[2])}{found[3]}", text)
+        return BLOCK.sub(render_block, text)
+
+
+def render_block(found: re.Match[str]) -> str:
+    """A comment, its table, and the end."""
+    if found["command"] == "leaders":
+        table = evaluate.format_table(leaders(evaluate.load(RESULTS)))
+    else:
+        table = printed(found["command"])
+    return found["begin"] + table + found["end"]
 
 
 def printed(command: str) -> str:
     """What a command prints, run in the root of the repository."""
-    words = [str(ROOT / word) if word.startswith("results/") else word for word in command.split()]
+    _, *words = command.split()
+    words = [str(ROOT / word) if word.startswith("results/") else word for word in words]
     done = CliRunner().invoke(main, words, catch_exceptions=False)
     if done.exit_code:
         raise SystemExit(done.output)
     return done.stdout
 
 
+def leaders(results: evaluate.Results) -> evaluate.Table:
+    """The best drawn series at each compression: as printed and with unit length, in both readings."""
+    (encoder,) = results.encoders
+    choices = [(unit, reading) for unit in (False, True) for reading in READINGS]
+    rows = []
+    for compression in COMPRESSIONS:
+        row = [f"{compression:.0%}"]
+        for unit, reading in choices:
+            row.append(leader(results, encoder, unit, reading, compression))
+        rows.append(row)
+
+    names = [f"{'unit length' if unit else 'as printed'}, {reading}" for unit, reading in choices]
+    note = (
+        "The series with the best nDCG@5 at each compression or more, and its value. Shared: one "
+        "configuration for all datasets. Per dataset: each dataset chooses its own."
+    )
+    return make_table("Who leads", note, columns("compression", *names), rows)
+
+
+def leader(
+    results: evaluate.Results, encoder: str, unit: bool, reading: str, compression: float
+) -> str:
+    """The best series at a compression, and its value."""
+    best, name = 0.0, ""
+    for one in drawn_series(results, encoder, unit):
+        value = value_at(results, encoder, one, reading, compression)
+        if value is not None and value > best:
+            best, name = value, str(one.shared)
+    return f"`{name}` {best:.3f}"
+
+
 if __name__ == "__main__":
     PAGE.write_text(render(PAGE.read_text()))
-    results = evaluate.load(ROOT / "results" / "books")
+    results = evaluate.load(RESULTS)
     for name, draw in evaluate.figures.FIGURES.items():
         evaluate.figures.save_figure(draw(results), PAGE.with_name(f"{name}.svg"))

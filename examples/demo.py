@@ -7,7 +7,7 @@ from pathlib import Path
 import adamerge as am
 
 SAMPLE = Path(__file__).with_name("sample.pdf")
-METHODS = {"whole": "identity", "small": "adamerge:k=none,c_min=0.6,unit=true"}
+METHODS = {"whole": "identity", "small": None}  # None: the default method of the encoder
 QUERIES = [
     "which patches does the end token ignore?",
     "how are pages found by late interaction?",

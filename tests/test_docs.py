@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import manual
 import pytest
 
 from adamerge.cli import main
 from adamerge.compress.names import METHODS
+from adamerge.evaluate.books import build_book, write_book
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,7 +25,10 @@ BLOCKS = [
 
 @pytest.fixture
 def here(tmp_path):
+    """A folder with what the documentation takes for granted: the examples, and a book that needs no download."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    pdf = manual.make(tmp_path / "r-intro.pdf")
+    write_book(build_book(pdf, "r-intro"), pdf, tmp_path / "data" / "r-intro")
     return tmp_path
 
 

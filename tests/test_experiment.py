@@ -45,6 +45,11 @@ def test_one_is_as_good_as_a_list_of_one(tmp_path):
     ]
 
 
+def test_the_first_experiment_is_one_book_and_few_methods():
+    plan = read_experiment(ROOT / "experiments" / "one_book.toml")
+    assert (plan.datasets, len(plan.methods)) == (("r-intro",), 10)
+
+
 @pytest.mark.parametrize("name", ["paper", "books"])
 def test_the_experiments_of_the_repository_are_understood(name):
     plan = read_experiment(ROOT / "experiments" / f"{name}.toml")

@@ -11,7 +11,7 @@ from scipy import stats
 import adamerge as am
 from adamerge.errors import BadInput, BadShape, Mismatch
 from adamerge.fidelity import Drawing, draw_queries, measures
-from adamerge.fidelity.bootstrap import mean_by_page, ratio
+from adamerge.fidelity.bootstrap import mean_by_page, ratio_of_sums
 from adamerge.fidelity.noise import NOISE, add_noise
 
 RNG = np.random.default_rng(0)
@@ -222,6 +222,12 @@ def test_where_no_id_is_the_same_the_place_decides():
     assert found.mrr.value == 1
 
 
+def test_pages_without_ids_are_matched_by_their_place():
+    nameless = [am.MultiVector(page.vectors) for page in random_pages()]
+    (found,) = am.fidelity(nameless, ["identity"], drawn_from=nameless[:5])
+    assert found.mrr.value == 1
+
+
 def test_a_second_encoding_of_other_pages_is_refused():
     pages = random_pages(count=12)
     half_known = [pages[0], am.MultiVector(pages[1].vectors, id="x")]
@@ -260,7 +266,7 @@ def test_numbers_that_draw_nothing_are_refused(numbers):
 
 def test_an_interval_is_that_of_scipy():
     values = RNG.random(60)
-    ours = ratio(values, np.ones(60), seed=0)
+    ours = ratio_of_sums(values, np.ones(60), seed=0)
     theirs = stats.bootstrap([values], np.mean, method="percentile", rng=0).confidence_interval
     assert ours.value == pytest.approx(values.mean())
     assert ours.low == pytest.approx(theirs.low, abs=0.01)

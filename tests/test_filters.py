@@ -55,6 +55,8 @@ def test_a_filter_becomes_sql_that_says_the_same(where, sql):
         ("name = 3", "is a column of text, 3 is not"),
         ("year LIKE 3", "is none of = !="),
         ("day > date 'yesterday'", "is a column of date"),
+        ("at > '0001-01-01T00:00:00+14:00'", "is a column of time"),
+        ("at < '9999-12-31T23:00:00-14:00'", "is a column of time"),
         ("price = 1e400", "is a column of float"),
         ("nobody = 3", "no column 'nobody'; there are at, day, id"),
         ("other.year = 3", "no column 'other.year'"),

@@ -393,5 +393,8 @@ def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_pat
 def test_the_method_is_the_encoders_where_none_is_asked_for(store, folder):
     assert default_method("minilm") == "adamerge:k=none,c_min=0.6,unit=true"
     assert default_method("vidore/colqwen2.5-v0.2") == "adamerge"
+    page = (Path(__file__).parent.parent / "docs" / "search.md").read_text()
+    assert f"pages of `minilm` by `{default_method('minilm')}`" in page
+    assert f"pages of any other encoder by the paper's `{default_method('any/other')}`" in page
     index(store, folder, method=None)
     assert store.about.method == str(am.parse_method(default_method(Light.name)))

@@ -1,4 +1,4 @@
-"""What only the embedded store does: two stages, int8, one writer, readers at once, kill -9, a bucket."""
+"""What only the embedded store does: two stages, int8, one writer, readers at once, kill -9."""
 
 import shutil
 import subprocess
@@ -13,10 +13,11 @@ from lance_pages import D, a_page, a_query
 from waiting import LONG
 
 import adamerge as am
+from adamerge import files
 from adamerge.errors import BadFile, BadInput, Damaged, Locked, NotFound, StoreUnavailable
 from adamerge.store import is_store, parse_bytes
 from adamerge.store.lance import store as lance_store
-from adamerge.store.lance import table as lance_table
+from adamerge.store.lance.commit import take_back
 
 
 @pytest.fixture
@@ -69,6 +70,26 @@ def test_many_pages_get_an_index_of_their_means(path, monkeypatch):
         assert ids == ["p01000"]
 
 
+def test_compacting_indexes_the_pages_of_a_writer_that_was_killed_before_it_did(path, monkeypatch):
+    monkeypatch.setattr(lance_store, "INDEX_FROM", 500)
+    with am.open_store(path) as store:
+        assert store._table.newest().dataset.describe_indices() == []
+        store.compact()
+        assert len(store._table.newest().dataset.describe_indices()) == 1
+
+
+def test_an_index_is_on_the_disk_before_it_counts_as_made(path, monkeypatch):
+    synced = set()
+    sync = files.sync
+    monkeypatch.setattr(files, "sync", lambda path: (synced.add(path), sync(path)))
+    with am.open_store(path) as store:
+        store.begin_writing()
+        store._table.index_means()
+    made = list((path / "pages.lance" / "_indices").rglob("*"))
+    assert len(made) >= 3
+    assert {path / "pages.lance" / "_indices", *made} <= synced
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int8"])
 def test_bytes_are_told_as_they_are_on_disk(tmp_path, dtype):
     with am.open_store(tmp_path / "s", dtype=dtype) as store:
@@ -101,6 +122,21 @@ def test_int8_finds_nearly_the_same_pages(tmp_path):
             a, b = eight.search(a_query(seed), 10), full.search(a_query(seed), 10)
             assert len({hit.id for hit in a} & {hit.id for hit in b}) >= 9
             assert a[0].score == pytest.approx(b[0].score, rel=0.02)
+
+
+def test_a_version_that_was_taken_back_is_not_taken_for_the_next_one_of_its_number(path):
+    with am.open_store(path) as reader:
+        with am.open_store(path) as writer:
+            before = writer._table.newest().version
+            writer.add(a_page(1000))
+            assert reader.search(a_page(1000).vectors, 1)[0].id == "p01000"
+            number = writer._table.newest().version
+            take_back(str(path), range(before + 1, number + 1))
+        with am.open_store(path) as writer:
+            writer.add(a_page(2000))
+            assert writer._table.newest().version == number
+        assert reader.search(a_page(2000).vectors, 1)[0].id == "p02000"
+        assert reader.search(a_page(1000).vectors, 1)[0].id != "p01000"
 
 
 def test_what_is_in_memory_follows_what_is_on_disk(path):
@@ -319,59 +355,3 @@ def test_all_files_are_labelled_by_one_write(tmp_path):
         assert [
             hit.source for hit in store.search(a_query(), 9, "year = 2003 AND name IS NULL")
         ] == ["f3.pdf"] * 2
-
-
-def commit_last(monkeypatch):
-    """A writer takes its clock first and commits last: an open reader sees its pages all the same."""
-    address = "s3://pages/reports"
-    monkeypatch.setattr(lance_table, "BUCKET_SECONDS", 0)
-    with (
-        am.open_store(address) as late,
-        am.open_store(address) as quick,
-        am.open_store(address) as reader,
-    ):
-        insert = late._table.insert
-
-        def let_another_commit_first(rows):
-            quick.add(a_page(60))
-            assert reader.search(a_page(60).vectors, 1)[0].id == "p00060"
-            insert(rows)
-
-        monkeypatch.setattr(late._table, "insert", let_another_commit_first)
-        late.add(a_page(61))
-        assert reader.search(a_page(61).vectors, 1)[0].id == "p00061"
-
-
-def test_a_bucket_is_a_store(monkeypatch):
-    import boto3
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    keys = {"AWS_ENDPOINT": address, "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y"}
-    for name, value in (keys | {"AWS_REGION": "us-east-1", "AWS_ALLOW_HTTP": "true"}).items():
-        monkeypatch.setenv(name, value)
-    try:
-        client = boto3.client("s3", endpoint_url=address, region_name="us-east-1")
-        client.create_bucket(Bucket="pages")
-        with am.open_store("s3://pages/reports") as store:
-            store.add(a_page(i) for i in range(40))
-            store.add(a_page(3, 9))
-            assert store.delete("p00004") == 1
-        with am.open_store("s3://pages/reports") as store:
-            assert len(store) == 39
-            assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
-            assert store.facts()["bytes in all"] > store.facts()["bytes of vectors"] > 0
-        with (
-            am.open_store("s3://pages/reports") as one,
-            am.open_store("s3://pages/reports") as other,
-        ):
-            for store in (one, other):  # which no lock keeps apart
-                store.begin_writing()
-            assert [store.add([a_page(50), a_page(51)]) for store in (one, other)] == [2, 2]
-            assert len(one) == 41
-        commit_last(monkeypatch)
-    finally:
-        server.stop()

@@ -250,7 +250,7 @@ def test_a_browser_gives_the_token_once(chromium, tmp_path):
     with serving(make_store(tmp_path), env={"ADAMERGE_TOKEN": TOKEN}) as guarded:
         page = chromium.new_page()
         page.goto(guarded.url)
-        page.get_by_label("The one it was started with").fill(TOKEN)
+        page.get_by_label("The token that the server was started with").fill(TOKEN)
         page.get_by_role("button", name="Enter").click()
         page.get_by_label("Search the pages").fill("alpha")
         page.keyboard.press("Enter")

@@ -7,7 +7,6 @@ import pytest
 from stores import ENCODER, D, a_page, a_query, an_entry
 
 import adamerge as am
-from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadInput, BadShape, Mismatch, NotFound, TooNew
 from adamerge.store import about
 from adamerge.store.transfer import copy
@@ -243,29 +242,6 @@ def test_a_store_remembers_what_made_it(opened, store):
         assert len(again.search(a_query())) == 4
 
 
-def test_text_needs_an_encoder_that_the_store_knows_or_is_given(opened):
-    class Letters:
-        @property
-        def about(self):
-            return {"name": "letters", "revision": "1"}
-
-        def encode_queries(self, texts):
-            return [np.eye(D)[[ord(letter) % D for letter in text]] for text in texts]
-
-    with opened() as store:
-        store.add(a_page(i) for i in range(4))
-        with pytest.raises(BadInput, match="does not know which encoder"):
-            store.search("abc")
-    with opened(encoder=Letters()) as store:
-        by_text, by_vectors = (
-            store.search("abc"),
-            store.search(Letters().encode_queries(["abc"])[0]),
-        )
-        assert [(hit.id, hit.score) for hit in by_text] == [
-            (hit.id, hit.score) for hit in by_vectors
-        ]
-
-
 def test_a_query_of_another_width_is_refused(store):
     store.add(a_page(0))
     with pytest.raises(BadShape, match=r"\(q, 8\)"):
@@ -339,20 +315,6 @@ def test_ten_thousand_pages_are_searched_whole(store):
     found = store.search(query, k=10)
     assert [hit.id for hit in found] == [f"p{i}" for i in np.argsort(-scores)[:10]]
     assert found.how == "exact"
-
-
-def test_an_encoder_that_is_only_named_is_not_loaded_to_store_pages_or_search_by_vectors(
-    opened, monkeypatch
-):
-    monkeypatch.setattr(EncoderSpec, "load", None)
-    name = "vidore/colqwen2.5-v0.2"
-    with opened(encoder=name) as store:
-        store.add(a_page(i) for i in range(3))
-        assert len(store.search(a_query(), 2)) == 2
-    with opened(encoder=name) as store:
-        assert store.about.encoder["name"] == name
-    with pytest.raises(Mismatch, match=r"its name is vidore/colqwen2.5-v0.2, not minilm"):
-        opened(encoder="minilm")
 
 
 def test_a_store_of_the_future_is_refused_whatever_keeps_it(opened, monkeypatch):

@@ -175,6 +175,22 @@ def test_a_page_whose_vectors_changed_on_disk_is_named_and_not_searched(path):
         assert store.search(a_page(7).vectors, 1)[0].id == "p00007"
 
 
+@pytest.mark.parametrize("scales", [None, [0.5] * 99])
+def test_a_page_that_lost_its_scales_is_named_also_where_there_are_no_checksums(tmp_path, scales):
+    shutil.copytree(STORES / "v1-int8", tmp_path / "store")
+    dataset = lance.dataset(tmp_path / "store" / "pages.lance")
+    rows = dataset.to_table(columns=["id", "scales"]).slice(0, 1)
+    lost = rows.set_column(1, rows.schema.field("scales"), pa.array([scales], rows.schema.types[1]))
+    dataset.merge_insert("id").when_matched_update_all().execute(lost)
+    for memory in ("1GB", 1):
+        with am.open_store(tmp_path / "store", memory=memory) as store:
+            query = np.ones((2, store.about.dimension), np.float32)
+            with pytest.raises(Damaged, match=r"page 'file0.pdf#0' is damaged on disk"):
+                store.search(query, exact=True)
+            with pytest.raises(Damaged, match=r"page 'file0.pdf#0' is damaged on disk"):
+                list(store.entries())
+
+
 def shown(entry):
     """What a checksum covers of an entry."""
     page = entry.page

@@ -43,7 +43,7 @@ def make_books(given: tuple[str, ...], out: Path, most: int) -> None:
         names += api.books.SUITES.get(one, (one,))
 
     for name in names:
-        book = api.books.make_book(name, out, most)
+        book = api.books.make_book_folder(name, out, most)
         pairs = sum(map(len, book.judgements.values()))
         click.echo(
             f"{book.name}: {len(book.pages)} pages, {len(book.queries)} queries, {pairs} judgements"
@@ -90,13 +90,14 @@ def run_experiment(
     data: Path | None,
     vectors: Path | None,
 ) -> None:
-    """Encode every dataset once, then write a result file per encoder, dataset and method.
+    """Encode every dataset once, then run every method and control on it.
 
-    Cells that are in the folder of results are passed over: a run that was stopped goes on where it was when the same
-    command is given again. They must be of the same pages, queries, judgements, weights and options.
+    Prints encoder, dataset, method, compression and nDCG@5 of each. What is in the folder of results already is not run
+    again, so a run that was stopped goes on when the same command is given again. Results of other pages, queries,
+    judgements, weights or options are refused.
 
     \b
-    adamerge evaluate run experiments/books.toml -o runs/books
+    adamerge evaluate run experiments/one_book.toml -o runs/one_book
     adamerge evaluate run experiments/books.toml -o runs/books --dataset zsh --method sem-cluster:m=4
     """  # noqa: D301 (click reads the backslash)
     with reporting() as report:

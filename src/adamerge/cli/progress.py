@@ -81,9 +81,14 @@ class Task:
 
     def facts(self) -> str:
         """Speed, time left and what is being worked on, as far as they are known."""
-        speed = "" if self.speed is None else f"{_short(self.speed)} {self.unit}/s"
-        left = "" if self.seconds_left is None else f"{duration(self.seconds_left)} left"
-        return ", ".join(fact for fact in (speed, left, shortened(self.current)) if fact)
+        facts = []
+        if self.speed is not None:
+            facts.append(f"{_short(self.speed)} {self.unit}/s")
+        if self.seconds_left is not None:
+            facts.append(f"{duration(self.seconds_left)} left")
+        if self.current:
+            facts.append(shortened(self.current))
+        return ", ".join(facts)
 
 
 class Reporter(Protocol):
@@ -114,10 +119,13 @@ class Lines:
         if now - self._last < INTERVAL:
             return
         self._last = now
-        total = "" if task.total is None else f" of {task.total:,}"
-        count = f"{task.done:,}{total} {task.unit}"
-        facts = task.facts()
-        click.echo(f"{task.title}: {count}{', ' if facts else ''}{facts}", err=True)
+        count = f"{task.done:,}"
+        if task.total is not None:
+            count += f" of {task.total:,}"
+        line = f"{task.title}: {count} {task.unit}"
+        if facts := task.facts():
+            line += f", {facts}"
+        click.echo(line, err=True)
 
 
 class Bars:

@@ -72,7 +72,7 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     help="Of ablation and efficiency: where.  [default: 0.81]",
 )
 @click.option("--c-min", help="Of ablation: the floor.  [default: 0.7]")
-def make_table(name: str, form: str, out: Path | None, **options: Any) -> None:
+def print_table(name: str, form: str, out: Path | None, **options: Any) -> None:
     """Print a table of a folder of results.
 
     Tables are frontier, significance, ablation, controls, theta, efficiency, unit and sequence.
@@ -101,7 +101,7 @@ def make_table(name: str, form: str, out: Path | None, **options: Any) -> None:
 @on_results
 @by_measure
 @click.option("-o", "out", required=True, type=FILE, help="File to write, .svg or .png.")
-def make_figure(name: str, out: Path, **options: Any) -> None:
+def draw_figure(name: str, out: Path, **options: Any) -> None:
     """Draw a figure of a folder of results: frontier, frontier-unit (groups of unit length), cliff.
 
     \b
@@ -120,7 +120,7 @@ def make_figure(name: str, out: Path, **options: Any) -> None:
 @click.option(
     "--parts", type=FOLDER, help="Folder for every table and figure as files of their own, too."
 )
-def make_report(out: Path, parts: Path | None, **options: Any) -> None:
+def write_report(out: Path, parts: Path | None, **options: Any) -> None:
     """Write every table and figure of a folder of results as one HTML page that needs nothing else.
 
     \b
@@ -162,4 +162,4 @@ def _print(table: evaluate.Table, form: str, out: Path | None) -> None:
         click.echo(evaluate.format_table(table, form), nl=False)
 
 
-VERBS = (make_table, make_figure, make_report, compare_results)
+VERBS = (print_table, draw_figure, write_report, compare_results)

@@ -36,33 +36,35 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
     "--token",
     envvar="ADAMERGE_TOKEN",
     default="",
-    help="What a visitor must know; better ADAMERGE_TOKEN.",
+    help="Token that visitors must know; better set ADAMERGE_TOKEN.",
 )
 @click.option("--encoder", default="", help="Only for a class of your own.  [default: the store's]")
 @click.option(
     "--name",
     "names",
     multiple=True,
-    help="A further name of this machine in addresses. May be given again.",
+    help="Another host name of this server. Can be given more than once.",
 )
 @click.option(
     "--upload/--no-upload",
     "upload",
     default=True,
     show_default=True,
-    help="Whether files can be added.",
+    help="Whether people can add files.",
 )
 @click.option(
     "--uploads",
     type=click.Path(path_type=Path),
-    help="Folder that keeps them.  [default: STORE.uploads]",
+    help="Folder that keeps uploaded files.  [default: STORE.uploads]",
 )
-@click.option("--max-upload", default="50MB", show_default=True, help="Of one file.")
+@click.option(
+    "--max-upload", default="50MB", show_default=True, help="Largest file that is accepted."
+)
 @click.option(
     "--memory",
     default="4GiB",
     show_default=True,
-    help="Vectors that may be held to compare them all.",
+    help="Memory for vectors; a larger store is searched in two stages.",
 )
 def serve(
     where: str,
@@ -107,7 +109,7 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
 
     existing(settings.store).close()
     with listen(settings.host, settings.port) as listener:
-        # From here on nobody is turned away, though it takes a moment until the store is open.
+        # From here on clients can connect; they wait until the store is open.
         encoder = settings.encoder or None
         reader = StoreReader(settings.store, settings.limits, encoder=encoder, memory=memory)
         context = make_context(settings, reader)
@@ -120,6 +122,6 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
             server.run(sockets=[listener])
         except KeyboardInterrupt:
             click.echo("adamerge: stopped", err=True)
-            if reader.running:  # nobody waits for these searches, and Python would
+            if reader.running:  # Python would wait for these searches, and nobody needs them
                 os._exit(INTERRUPTED)
             raise SystemExit(INTERRUPTED) from None

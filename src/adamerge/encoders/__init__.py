@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from adamerge.arrays import Floats
-from adamerge.encoders.spec import DEFAULT_ENCODER, EncoderSpec, default_method
+from adamerge.encoders.default_method import default_method
+from adamerge.encoders.spec import DEFAULT_ENCODER, EncoderSpec
 from adamerge.types import MultiVector, Page
 
 __all__ = [

@@ -40,7 +40,6 @@ class Kind(NamedTuple):
     options: tuple[str, ...] | None = None  # None where only the class knows
     packages: tuple[str, ...] = ()  # that it needs
     extra: str = ""  # that installs them
-    method: str = "adamerge"  # that compresses its pages where none is asked for: as the paper
 
     @property
     def installed(self) -> bool:
@@ -55,8 +54,6 @@ KINDS = {
         ("device", "threads", "weights"),
         ("tokenizers",),
         "local",
-        # its attention prunes little better than chance: docs/results.md has the loss on six books
-        "adamerge:k=none,c_min=0.6,unit=true",
     )
 }
 COLPALI = Kind(
@@ -199,11 +196,6 @@ def installed() -> dict[str, Kind]:
 def examples() -> dict[str, Kind]:
     """The encoders to choose from: all that have a name of their own, and one checkpoint of the ColPali family."""
     return installed() | {EXAMPLES[0]: COLPALI}
-
-
-def default_method(name: str) -> str:
-    """The method that compresses pages of an encoder where none is asked for; of an unknown one, the paper's."""
-    return installed().get(name, COLPALI).method
 
 
 def kind_of(name: str) -> Kind:

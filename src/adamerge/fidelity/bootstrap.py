@@ -1,6 +1,7 @@
 """Values -> their mean and an interval for it, by drawing pages again and again (the bootstrap).
 
 Queries of one page are alike, so pages are drawn and not queries. The interval is that of the percentiles 2.5 and 97.5.
+SciPy has the same, but is no part of the base install.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,9 @@ class Estimate:
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 
-def ratio(numerators: NDArray[np.number], denominators: NDArray[np.number], seed: int) -> Estimate:
+def ratio_of_sums(
+    numerators: NDArray[np.number], denominators: NDArray[np.number], seed: int
+) -> Estimate:
     """Sum of numerators / sum of denominators, of a value a page each: (pages,)."""
     pages = len(numerators)
     generator = np.random.default_rng(seed)
@@ -47,4 +50,4 @@ def mean_by_page(values: Doubles, pages: Longs, seed: int) -> Estimate:
     _, page = np.unique(pages[is_known], return_inverse=True)
     sums = np.bincount(page, values[is_known])
     counts = np.bincount(page)
-    return ratio(sums, counts, seed)
+    return ratio_of_sums(sums, counts, seed)

@@ -11,7 +11,7 @@ from adamerge.compress import Identity
 from adamerge.compress.names import as_method
 from adamerge.errors import BadInput
 from adamerge.fidelity import measures
-from adamerge.fidelity.bootstrap import UNKNOWN, Estimate, mean_by_page, ratio
+from adamerge.fidelity.bootstrap import UNKNOWN, Estimate, mean_by_page, ratio_of_sums
 from adamerge.fidelity.queries import Drawing, Queries, draw_queries, match_pages, stack_queries
 from adamerge.fidelity.scores import Compress, Scored, score_methods
 from adamerge.types import NAN, MultiVector
@@ -83,11 +83,11 @@ def fidelity(
     if not chosen:
         raise BadInput("there is no method to compare: name at least one")
 
-    asked, from_ids = _queries(pages, queries, drawn_from, drawing)
+    asked = _queries(pages, queries, drawn_from, drawing)
     ids, (before, *after) = score_methods(pages, [Identity(), *chosen], asked, workers)
     _check_pages(ids, top)
-    if from_ids is not None:
-        asked = match_pages(asked, from_ids, ids)
+    if drawn_from is not None:
+        asked = match_pages(asked, ids)
 
     uncompressed = before.scores
     found = []
@@ -101,24 +101,15 @@ def _queries(
     queries: Iterable[ArrayLike | MultiVector] | None,
     drawn_from: Iterable[MultiVector] | None,
     drawing: Drawing,
-) -> tuple[Queries, list[str] | None]:
-    """The queries, and the ids of the second encoding that they were drawn from, if there is one."""
+) -> Queries:
+    """The queries that were given, or drawn from a second encoding, or drawn from the pages with noise."""
+    if queries is not None and drawn_from is not None:
+        raise BadInput("queries are given or drawn: leave out one of queries and drawn_from")
     if queries is not None:
-        if drawn_from is not None:
-            raise BadInput("queries are given or drawn: leave out one of queries and drawn_from")
-        return stack_queries(queries), None
-    if drawn_from is None:
-        return draw_queries(pages, drawing), None
-
-    from_ids: list[str] = []
-
-    def with_ids() -> Iterator[MultiVector]:
-        for page in drawn_from:
-            from_ids.append(page.id)
-            yield page
-
-    drawn = draw_queries(with_ids(), replace(drawing, noise=0.0))
-    return drawn, from_ids
+        return stack_queries(queries)
+    if drawn_from is not None:
+        return draw_queries(drawn_from, replace(drawing, noise=0.0))
+    return draw_queries(pages, drawing)
 
 
 def _measure(
@@ -126,8 +117,9 @@ def _measure(
 ) -> Fidelity:
     after = scored.scores
     patches = np.array(scored.patches)
-    kept = ratio(np.array(scored.vectors), patches, seed)
+    kept = ratio_of_sums(np.array(scored.vectors), patches, seed)
     ones = np.ones(len(patches))
+
     sources = queries.pages
     mrr = UNKNOWN
     if queries.know_their_page:
@@ -135,13 +127,14 @@ def _measure(
         mrr = mean_by_page(ranks, sources, seed)
     else:
         sources = np.arange(len(queries))  # queries of people are drawn again one by one
+
     theta, theta_sd = _theta(np.array(scored.thetas))
     return Fidelity(
         method=method,
         pages=len(patches),
         queries=len(queries),
         compression=Estimate(1 - kept.value, 1 - kept.high, 1 - kept.low),
-        bytes_per_page=ratio(np.array(scored.bytes), ones, seed),
+        bytes_per_page=ratio_of_sums(np.array(scored.bytes), ones, seed),
         agreement=mean_by_page(measures.agreement(before, after, top), sources, seed),
         correlation=mean_by_page(measures.correlation(before, after), sources, seed),
         mrr=mrr,

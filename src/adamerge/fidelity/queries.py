@@ -6,7 +6,7 @@ would find themselves.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,11 +54,13 @@ class Queries:
 
     vectors  (rows, d)        offsets  (queries + 1,)   rows offsets[i] .. offsets[i+1] are query i's
     pages    (queries,)       number of the page that query i looks for; -1 where nobody knows
+    page_ids                  the ids of all pages that queries were drawn from
     """
 
     vectors: Floats
     offsets: Longs
     pages: Longs
+    page_ids: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Queries."""
@@ -86,36 +88,46 @@ def stack_queries(queries: Iterable[ArrayLike | MultiVector]) -> Queries:
         if isinstance(query, MultiVector):
             vectors = query.vectors
         checked.append(arrays.directions(vectors, "query"))
-    return _stack(checked, [NO_PAGE] * len(checked))
+    return _stack(checked, [NO_PAGE] * len(checked), page_ids=[])
 
 
 def draw_queries(pages: Iterable[MultiVector], drawing: Drawing = Drawing()) -> Queries:  # noqa: B008 (frozen)
     """Queries of the patches of pages; query i looks for page `Queries.pages[i]`, counted from 0."""
+    page_ids = []
     drawn: list[Drawn] = []
     for number, page in enumerate(pages):
+        page_ids.append(page.id)
         drawn.extend(_draw_from_page(page, number, drawing))
-    chosen = _choose(drawn, drawing)
-    return _stack([one.vectors for one in chosen], [one.page for one in chosen])
+
+    vectors, numbers = [], []
+    for query in _choose(drawn, drawing):
+        vectors.append(query.vectors)
+        numbers.append(query.page)
+    return _stack(vectors, numbers, page_ids)
 
 
-def match_pages(queries: Queries, from_ids: Sequence[str], ids: Sequence[str]) -> Queries:
-    """Queries drawn from a second encoding, with the numbers of the pages that they look for.
+def match_pages(queries: Queries, ids: Sequence[str]) -> Queries:
+    """Queries that were drawn from a second encoding of pages, looking for the pages of these ids.
 
-    A page of the second encoding is the page of the same id. Where no id is the same, it is the page at the same place.
+    A page of the second encoding is the page of the same id. Where no id is the same, or two pages share one, it is the
+    page at the same place.
     """
-    places = {id: number for number, id in enumerate(ids)}
-    known = [id for id in from_ids if id in places]
-    if known and len(known) < len(from_ids):
-        missing = next(id for id in from_ids if id not in places)
-        raise Mismatch(f"queries are drawn from page '{missing}', and no such page is compressed")
-    if not known and len(from_ids) > len(ids):
-        raise Mismatch(
-            f"queries are drawn from {len(from_ids)} pages, and {len(ids)} others are compressed"
-        )
-    if not known:
+    from_ids = queries.page_ids
+    numbers = {id: number for number, id in enumerate(ids)}
+    is_unique = len(numbers) == len(ids) and len(set(from_ids)) == len(from_ids)
+    if not is_unique or numbers.keys().isdisjoint(from_ids):
+        if len(from_ids) > len(ids):
+            raise Mismatch(
+                f"queries are drawn from {len(from_ids)} pages, and {len(ids)} others are compressed"
+            )
         return queries
-    numbers = np.array([places[id] for id in from_ids], np.int64)
-    return Queries(queries.vectors, queries.offsets, numbers[queries.pages])
+
+    place = []
+    for id in from_ids:
+        if id not in numbers:
+            raise Mismatch(f"queries are drawn from page '{id}', and no such page is compressed")
+        place.append(numbers[id])
+    return replace(queries, pages=np.array(place, np.int64)[queries.pages])
 
 
 def _draw_from_page(page: MultiVector, number: int, drawing: Drawing) -> list[Drawn]:
@@ -132,9 +144,11 @@ def _draw_from_page(page: MultiVector, number: int, drawing: Drawing) -> list[Dr
 def _strip(page: MultiVector, strip: tuple[int, int], generator: np.random.Generator) -> Longs:
     """Neighbouring patches of a page, by their numbers; fewer where the page is smaller."""
     grid, size = page.grid, strip
-    if grid is None:
+    if grid is None:  # one long row
         grid, size = (1, len(page)), (1, strip[0] * strip[1])
-    height, width = min(size[0], grid[0]), min(size[1], grid[1])
+    height = min(size[0], grid[0])
+    width = min(size[1], grid[1])
+
     top = generator.integers(grid[0] - height + 1)
     left = generator.integers(grid[1] - width + 1)
     rows = np.arange(top, top + height)
@@ -154,12 +168,21 @@ def _choose(drawn: list[Drawn], drawing: Drawing) -> list[Drawn]:
     return sorted(chosen, key=lambda one: (one.page, one.number))
 
 
-def _stack(vectors: Sequence[Floats], pages: Sequence[int]) -> Queries:
+def _stack(vectors: Sequence[Floats], pages: Sequence[int], page_ids: Sequence[str]) -> Queries:
     if not vectors:
         raise BadInput("there is no query: give one, or pages to draw queries from")
     widths = {array.shape[1] for array in vectors}
     if len(widths) > 1:
         raise BadInput(f"queries must have one width, got {sorted(widths)}")
-    lengths = [len(array) for array in vectors]
-    offsets = np.cumsum([0, *lengths], dtype=np.int64)
-    return Queries(np.concatenate(vectors), offsets, np.array(pages, np.int64))
+    return Queries(
+        vectors=np.concatenate(vectors),
+        offsets=row_offsets(vectors),
+        pages=np.array(pages, np.int64),
+        page_ids=tuple(page_ids),
+    )
+
+
+def row_offsets(parts: Iterable[Floats]) -> Longs:
+    """Where each of some arrays begins when they stand one after the other: (parts + 1,)."""
+    lengths = [len(part) for part in parts]
+    return np.cumsum([0, *lengths], dtype=np.int64)

@@ -13,7 +13,7 @@ from adamerge import kernels
 from adamerge.arrays import Floats
 from adamerge.compress import compress_pages
 from adamerge.errors import BadShape
-from adamerge.fidelity.queries import Queries
+from adamerge.fidelity.queries import Queries, row_offsets
 from adamerge.threads import cores
 from adamerge.types import Compressed, MultiVector
 
@@ -71,8 +71,7 @@ def score_methods(
 def _score(queries: Queries, pages: Sequence[Compressed], workers: int | None) -> Floats:
     """The score of every query on some pages; their extra rows count, as in a store: (queries, pages)."""
     rows = [page.stored for page in pages]
-    lengths = [len(array) for array in rows]
-    offsets = np.cumsum([0, *lengths], dtype=np.int64)
+    offsets = row_offsets(rows)
     scores: Floats = kernels.maxsim(
         queries.vectors,
         queries.offsets,

@@ -64,7 +64,9 @@ def _join(
 
 def _cosine(a: Doubles, b: Doubles) -> float:
     length = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / length) if length > 0 else 0.0  # a centroid of zero has no direction
+    if length == 0:  # a centroid of zero has no direction
+        return 0.0
+    return float(a @ b / length)
 
 
 def ward_bytes(n: int, d: int) -> int:
@@ -89,11 +91,9 @@ def pool(
     out = np.zeros((m, vectors.shape[1]))
     for g in range(m):
         mine = groups == g
-        weight = (
-            None
-            if weights is None or weights[mine].sum() == 0
-            else weights[mine].astype(np.float64)
-        )
+        weight = None
+        if weights is not None and weights[mine].sum() > 0:
+            weight = weights[mine].astype(np.float64)
         out[g] = np.average(vectors[mine].astype(np.float64), axis=0, weights=weight)
         length = np.linalg.norm(out[g])
         if unit and length > 0:

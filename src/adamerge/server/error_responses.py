@@ -34,12 +34,12 @@ def on_disk_error(request: Request, error: OSError) -> Response:
 
 
 def on_disconnect(request: Request, error: ClientDisconnect) -> Response:
-    """A client that hung up while it was sending reads nothing more; it counts as its mistake, not as ours."""
+    """The client hung up while it was sending: counted as a mistake of the client, not of the server."""
     return error_response(400, "the request did not arrive whole")
 
 
 def on_mistake(request: Request, error: Exception) -> Response:
-    """A mistake of ours: the log has the traceback. No other middleware sees this answer."""
+    """A mistake of ours; the log has the traceback. No middleware sees this answer, so it brings its own headers."""
     words = "this did not work, by a mistake of the server: its log says more"
     return _problem(request, 500, words, dict(HEADERS))
 

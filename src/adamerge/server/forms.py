@@ -39,7 +39,7 @@ def too_large(limit: int) -> HTTPException:
 
 
 async def drain(receive: Receive) -> None:
-    """Take a little more of what is too large: who is cut off while sending does not read why."""
+    """Read on for a moment after a refusal: a client that is cut off while it sends does not read why."""
     taken = 0
     try:
         async with asyncio.timeout(DRAIN_SECONDS):

@@ -174,14 +174,14 @@ def _object(**properties: Schema) -> Schema:
 
 
 DESCRIPTIONS = {
-    400: "Something asked for makes no sense",
+    400: "A parameter is wrong",
     401: "The token is missing",
     403: "Not allowed: from another page, or no uploads here",
     404: "Not there",
     408: "The file took too long to arrive",
     413: "The file is too large",
     415: "The file is no PDF and no image",
-    409: "The file is still on its way",
+    409: "The file is not indexed yet",
     421: "The server has another name",
     429: "Too many wrong tokens",
     503: "Not now: too busy, or the store cannot be read",

@@ -1,4 +1,4 @@
-"""What a request asks for, checked: every mistake is refused in words."""
+"""The parameters of a request, checked; a mistake is refused with a message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ def search_query(given: Mapping[str, str]) -> SearchQuery:
 
 
 def text(given: Mapping[str, str], name: str) -> str:
-    """A text that is not too long and can be written down."""
+    """A text that is not too long and has no NUL character."""
     value = given.get(name, "")
     if len(value) > MAX_LETTERS:
         raise BadInput(f"{name} is at most {MAX_LETTERS:,} letters, got {len(value):,}")
     if "\0" in value:
-        raise BadInput(f"{name} holds a letter that is none (NUL)")
+        raise BadInput(f"{name} contains a NUL character")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Errors as strangers may read them: in one line, without a folder of this machine."""
+"""Error messages for clients: one line, without any folder of this machine."""
 
 import re
 
@@ -14,5 +14,11 @@ def redact(error: object, *folders: str) -> str:
         if not bare:
             continue
         path = re.compile(rf"/?{re.escape(bare)}(/|\b)")  # Lance leaves out the first slash
-        text = path.sub(lambda found: "" if found[1] else "its folder", text)
+        text = path.sub(_without_folder, text)
     return ABSOLUTE.sub("", text)[:MAX_LETTERS]
+
+
+def _without_folder(found: re.Match[str]) -> str:
+    """Nothing for the folder of a file, and words for a folder that is named alone."""
+    is_folder_of_file = found[1] == "/"
+    return "" if is_folder_of_file else "its folder"

@@ -14,7 +14,7 @@ from adamerge.server.reader.query_words import QueryWord, distinct
 from adamerge.server.reader.store_reader import SearchResult
 from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
-from adamerge.types import Hit, Match
+from adamerge.types import Compressed, Hit, Match
 
 SHOWN_WORDS = 12  # of a hit
 COLOURS = 8  # of query words; the next one begins anew
@@ -71,7 +71,7 @@ def serialize_page(
         "method": small.method,
         "patches": len(small.groups),
         "stored": len(small),
-        "extra": 0 if small.extra is None else len(small.extra),
+        "extra": count_extra(small),
         "compression": _number(small.compression),
         "theta": _number(small.cut.theta),
         "gap": _number(small.cut.gap),
@@ -82,19 +82,32 @@ def serialize_page(
     }
 
 
+def count_extra(small: Compressed) -> int:
+    """Rows that are not patches."""
+    if small.extra is None:
+        return 0
+    return len(small.extra)
+
+
 def serialize_job(job: Job) -> dict[str, Any]:
     """A file on its way into the store; one that failed has a link to its bytes."""
     fields = asdict(job)
     fields["skipped"] = list(job.skipped)
-    fields["links"] = {"file": f"/api/index/{job.id}/file"} if job.state == "failed" else {}
+    fields["links"] = {}
+    if job.state == "failed":
+        fields["links"] = {"file": f"/api/index/{job.id}/file"}
     return fields
 
 
 def links(id: str, q: str, where: str = "") -> dict[str, str]:
-    """Where a page, its picture and its inspector are; they know the search that they were found by."""
+    """Where a page, its picture and its inspector are; they keep the query and the filter."""
     name = quote(id, safe="")
-    asked = {key: value for key, value in (("q", q), ("where", where)) if value}
-    query = f"?{urlencode(asked)}" if asked else ""
+    asked = {}
+    if q:
+        asked["q"] = q
+    if where:
+        asked["where"] = where
+    query = "?" + urlencode(asked) if asked else ""
     return {
         "page": f"/page/{name}{query}",
         "json": f"/api/pages/{name}{query}",

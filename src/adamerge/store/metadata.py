@@ -204,7 +204,10 @@ def _time(text: str) -> datetime:
 
 
 def as_utc(time: datetime) -> datetime:
-    """A time in UTC; a time without a zone is taken for UTC."""
+    """A time in UTC; a time without a zone is taken for UTC. ValueError before year 1 or after year 9999."""
     if time.tzinfo is None:
         return time.replace(tzinfo=UTC)
-    return time.astimezone(UTC)
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{time} has no date in UTC") from None

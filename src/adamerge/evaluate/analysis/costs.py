@@ -17,9 +17,10 @@ def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
             if method:
                 rows.append([encoder, method, *_costs(results, encoder, method)])
 
-    machines: set[str] = set()
+    machines = set()
     for cells in results.cells.values():
-        machines |= {cell.machine for cell in cells}
+        for cell in cells:
+            machines.add(cell.machine)
     listed = ", ".join(sorted(machines))
     note = (
         f"The configuration of each series nearest to {compression:.0%}. "
@@ -40,15 +41,20 @@ def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
 
 def _costs(results: Results, encoder: str, method: str) -> Row:
     cells = results.cells[encoder, method]
-    pages = sum(cell.pages for cell in cells)
-    times = [cell.ms * cell.pages for cell in cells if cell.ms is not None]
-    ms = None
-    if len(times) == len(cells):
-        ms = sum(times) / pages
+    pages = 0
+    stored_bytes = 0
+    ms: float | None = 0.0
+    for cell in cells:
+        pages += cell.pages
+        stored_bytes += cell.bytes
+        if ms is not None and cell.ms is not None:
+            ms += cell.ms * cell.pages
+        else:  # a control has no time of its own
+            ms = None
     return [
         fmean(cell.compression for cell in cells),
         fmean(cell.compression_of_all for cell in cells),
-        sum(cell.bytes for cell in cells) / pages,
-        ms,
+        stored_bytes / pages,
+        None if ms is None else ms / pages,
         results.mean(encoder, method),
     ]

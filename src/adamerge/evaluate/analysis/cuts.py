@@ -33,12 +33,14 @@ def theta(results: Results, methods: Sequence[str] = ()) -> Table:
 
 def controlled_by_gaussian(results: Results, encoder: str) -> list[str]:
     """Methods whose cuts were also made on structureless pages."""
-    found = set()
-    for one, method in results.cells:
-        name = results.names[method]
+    found = []
+    for one, control in results.cells:
+        name = results.names[control]
         if one == encoder and name.control == "gaussian":
-            found.add(results.find(encoder, replace(name, control="")))
-    return sorted(method for method in found if method)
+            method = results.find(encoder, replace(name, control=""))
+            if method:
+                found.append(method)
+    return sorted(found)
 
 
 def _rows_of_method(results: Results, encoder: str, method: str) -> list[Row]:

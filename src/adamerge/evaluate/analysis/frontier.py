@@ -45,15 +45,14 @@ class Series:
     def name(self) -> str:
         """The name of its methods, with `any` where they differ; of a single one, its own name."""
         names = [read_name(method) for method in self.methods]
-        values: dict[str, set[str]] = {}
+        options: dict[str, str] = {}
         for name in names:
-            for option in name.options:
-                values[option] = {one.options.get(option, "") for one in names}
+            options |= name.options
 
-        written = {}
-        for option, texts in values.items():
-            written[option] = texts.pop() if len(texts) == 1 else VARIES
-        return str(Name(self.shared.method, written))
+        for option, text in options.items():
+            if any(name.options.get(option) != text for name in names):
+                options[option] = VARIES
+        return str(Name(self.shared.method, options))
 
 
 def all_series(results: Results, encoder: str, fixed: tuple[str, ...] = ("c_min",)) -> list[Series]:

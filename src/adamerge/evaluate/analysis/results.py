@@ -50,10 +50,17 @@ class Results:
 
     def __post_init__(self) -> None:
         """List the encoders, and parse the names, once."""
-        encoders = dict.fromkeys(encoder for encoder, _ in self.cells)
-        names = {method: read_name(method) for _, method in self.cells}
-        methods = {name: method for method, name in names.items()}
-        unit = {name.method for name in methods if name.options.get("unit") == "false"}
+        encoders: dict[str, None] = {}
+        names: dict[str, Name] = {}
+        methods: dict[Name, str] = {}
+        unit: set[str] = set()
+        for encoder, method in self.cells:
+            name = read_name(method)
+            encoders[encoder] = None
+            names[method] = name
+            methods[name] = method
+            if name.options.get("unit") == "false":
+                unit.add(name.method)
         object.__setattr__(self, "encoders", tuple(encoders))
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "_methods", methods)
@@ -127,8 +134,10 @@ class Results:
 
     def on(self, datasets: tuple[str, ...]) -> "Results":
         """The same results on some of the datasets."""
-        places = [self.datasets.index(name) for name in datasets]
-        cells = {key: tuple(some[i] for i in places) for key, some in self.cells.items()}
+        cells = {}
+        for key, some in self.cells.items():
+            by_dataset = dict(zip(self.datasets, some, strict=True))
+            cells[key] = tuple(by_dataset[name] for name in datasets)
         about = {name: one for name, one in self.about.items() if name in datasets}
         return replace(self, datasets=datasets, cells=cells, about=about)
 

@@ -33,19 +33,26 @@ def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str
         return _first_against_others(results, methods, ks)
 
     family = _pairs_at_same_k(results)
-    there = [results.names[ours].options["k"] for ours, _ in family]
-    asked = pick(ks, there, "pair at k")
+    by_k: dict[str, list[Pair]] = {}
+    for pair in family:
+        k = results.names[pair[0]].options["k"]
+        by_k.setdefault(k, []).append(pair)
+
     shown = family
     if ks:
-        shown = [pair for pair in family if results.names[pair[0]].options["k"] in asked]
+        asked = pick(ks, by_k, "pair at k")
+        shown = []
+        for k, pairs in by_k.items():
+            if k in asked:
+                shown += pairs
 
     rows: list[Row] = []
     for test in run_tests(results, family, shown):
         ours = results.names[test.pair[0]]
         theirs = results.names[test.pair[1]]
         unit = "yes" if results.is_unit(ours) else "no"
-        pair = [ours.options["k"], ours.options["c_min"], theirs.options["m"], unit]
-        rows.append([test.encoder, *pair, *sizes_and_means(results, test), *test.cells()])
+        options = [ours.options["k"], ours.options["c_min"], theirs.options["m"], unit]
+        rows.append([test.encoder, *options, *sizes_and_means(results, test), *test.cells()])
 
     head = columns(
         "encoder",
@@ -68,13 +75,14 @@ def significance(results: Results, ks: Sequence[str] = (), methods: Sequence[str
 def controls(results: Results, methods: Sequence[str] = ()) -> Table:
     """Every method that has controls (or some) against them: what its choices are worth beyond its size."""
     family: list[Pair] = []
-    for method in _methods_with_controls(results):
-        family += [(method, control) for control in _controls_of(results, method)]
-
-    asked = pick(methods, [method for method, _ in family], "controls of")
-    shown = family
-    if methods:
-        shown = [pair for pair in family if pair[0] in asked]
+    shown: list[Pair] = []
+    there = _methods_with_controls(results)
+    asked = pick(methods, there, "controls of") or there
+    for method in there:
+        for control in _controls_of(results, method):
+            family.append((method, control))
+            if method in asked:
+                shown.append((method, control))
 
     rows: list[Row] = []
     for test in run_tests(results, family, shown):
@@ -159,11 +167,14 @@ def _methods_with_controls(results: Results) -> list[str]:
     """Methods with a control of their size or, as their floor without the gap, nearly so."""
     found = set()
     for name in results.names.values():
+        method = None
         if name.control in SAME_SIZE:
-            found.add(_by_every_encoder(results, replace(name, control="")))
+            method = _by_every_encoder(results, replace(name, control=""))
         elif name.options.get("cut") == "floor":
-            found.add(_by_every_encoder(results, name.but(cut=None)))
-    return sorted(method for method in found if method)
+            method = _by_every_encoder(results, name.but(cut=None))
+        if method:
+            found.add(method)
+    return sorted(found)
 
 
 def _controls_of(results: Results, method: str) -> list[str]:
@@ -177,13 +188,19 @@ def _controls_of(results: Results, method: str) -> list[str]:
         wanted.append(name.but(cut="floor"))
     wanted += map(Name, OF_EVERY_METHOD)
 
-    found = [_by_every_encoder(results, one) for one in wanted]
-    return [control for control in found if control]
+    found = []
+    for one in wanted:
+        control = _by_every_encoder(results, one)
+        if control:
+            found.append(control)
+    return found
 
 
 def _by_every_encoder(results: Results, name: Name) -> str | None:
     """The method or control of a name, if it was measured with every encoder."""
-    found = {results.find(encoder, name) for encoder in results.encoders}
-    if None in found:
-        return None
-    return found.pop()
+    method = None
+    for encoder in results.encoders:
+        method = results.find(encoder, name)
+        if not method:
+            return None
+    return method

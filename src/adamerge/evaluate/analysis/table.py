@@ -10,7 +10,7 @@ SMALLEST_P = 1e-4  # a smaller probability is written as <0.0001
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A heading, and how its numbers are written: a format of Python, or "p" for a probability."""
 
     name: str
@@ -35,7 +35,7 @@ class Table:
 
     title: str
     note: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Value, ...], ...]
 
     def __getitem__(self, name: str) -> list[Value]:
@@ -43,9 +43,13 @@ class Table:
         place = self.place(name)
         return [row[place] for row in self.rows]
 
+    def names(self) -> list[str]:
+        """The headings."""
+        return [column.name for column in self.columns]
+
     def place(self, name: str) -> int:
         """The place of a column, counted from 0."""
-        return [column.name for column in self.columns].index(name)
+        return self.names().index(name)
 
     def texts(self) -> list[list[str]]:
         """Every value as it is written."""
@@ -56,19 +60,19 @@ class Table:
         return texts
 
 
-def columns(*given: str | tuple[str, str]) -> tuple[Column, ...]:
+def columns(*given: str | tuple[str, str]) -> tuple[TableColumn, ...]:
     """Columns by name, or by name and format."""
     made = []
     for one in given:
         if isinstance(one, str):
-            made.append(Column(one))
+            made.append(TableColumn(one))
         else:
-            made.append(Column(*one))
+            made.append(TableColumn(*one))
     return tuple(made)
 
 
 def make_table(
-    title: str, note: str, head: Sequence[Column], rows: Sequence[Sequence[Value]]
+    title: str, note: str, head: Sequence[TableColumn], rows: Sequence[Sequence[Value]]
 ) -> Table:
     """A table of any sequences, without the column of encoders where there is only one encoder."""
     table = Table(title, note, tuple(head), tuple(map(tuple, rows)))

@@ -73,10 +73,8 @@ def page_lines(document: Any, i: int) -> list[IndexLine]:
         middle = page.get_width() / 2
         found = list(_lines_of_layer(layer))
 
-    left_edges = [x for _, x in found if x <= middle]
-    right_edges = [x for _, x in found if x > middle]
-    left_margin = min(left_edges, default=0.0)
-    right_margin = min(right_edges, default=0.0)
+    left_margin = min((x for _, x in found if x <= middle), default=0.0)
+    right_margin = min((x for _, x in found if x > middle), default=0.0)
 
     lines = []
     for number, (words, x) in enumerate(found):
@@ -112,15 +110,18 @@ def number_pages(document: Any, end: int) -> Body:
 
 def _numbers_of_labels(document: Any, end: int) -> Body | None:
     """The pages by the labels of the PDF, where more than half of its pages have a number for a label."""
-    labels = [document.get_page_label(i) for i in range(len(document))]
-    numbers = [(int(label), i) for i, label in enumerate(labels) if label.isdecimal()]
-    if len(numbers) <= len(document) / 2:
-        return None
-
     pages: dict[int, int] = {}
-    for number, i in numbers:
+    labelled = 0
+    for i in range(len(document)):
+        label = document.get_page_label(i)
+        if not label.isdecimal():
+            continue
+        labelled += 1
+        number = int(label)
         if number > 0 and i < end:
             pages.setdefault(number, i)  # of two pages with one number the first
+    if labelled <= len(document) / 2:
+        return None
     return Body(dict(sorted(pages.items())), "labels")
 
 

@@ -35,8 +35,7 @@ FLAT_PAGE_ID = ("image_filename", "page_id", "image_id")
 def read_parquet_folder(folder: Path, name: str = "", languages: Sequence[str] = ()) -> Dataset:
     """The dataset of a folder, in either schema; with `languages`, only the queries in these."""
     name = name or Path(abspath(folder)).name
-    corpora = [path.name for path in folder.glob("*corpus") if path.is_dir()]
-    prefixes = sorted(corpus.removesuffix("corpus") for corpus in corpora)
+    prefixes = _language_prefixes(folder)
 
     if not prefixes and languages:
         raise BadFile(
@@ -47,14 +46,23 @@ def read_parquet_folder(folder: Path, name: str = "", languages: Sequence[str] =
     if prefixes == [""]:
         return _read_beir(folder, name, "", languages)
 
-    chosen = prefixes
-    if languages:
-        chosen = [prefix for prefix in prefixes if prefix.rstrip("-") in languages]
-    if not chosen:
+    by_language = {}
+    for prefix in prefixes:
+        if not languages or prefix.rstrip("-") in languages:
+            by_language[prefix] = _read_beir(folder, name, prefix, ())
+    if not by_language:
         there = ", ".join(prefix.rstrip("-") for prefix in prefixes)
         raise BadFile(f"{folder} has {there}, none of {', '.join(languages)}")
-    by_language = {prefix: _read_beir(folder, name, prefix, ()) for prefix in chosen}
     return _joined(name, by_language)
+
+
+def _language_prefixes(folder: Path) -> list[str]:
+    """The names of the folders of pages without 'corpus': '' or 'english-', ...; none in the flat schema."""
+    prefixes = []
+    for path in folder.glob("*corpus"):
+        if path.is_dir():
+            prefixes.append(path.name.removesuffix("corpus"))
+    return sorted(prefixes)
 
 
 def _read_beir(folder: Path, name: str, prefix: str, languages: Sequence[str]) -> Dataset:
@@ -180,11 +188,9 @@ def _page_reader(files: Sequence[Path], id_column: str) -> ReadPages:
 
 def _text_reader(files: Sequence[Path], id_column: str) -> Callable[[], Mapping[str, str]]:
     """A function that reads the text of each page; it gives nothing where the corpus has no column of text."""
-    names = column_names(files)
-    columns = [name for name in TEXT if name in names]
-    if not columns:
+    if not set(TEXT) & set(column_names(files)):
         return dict
-    column = columns[0]
+    column = first_column_of(files, TEXT)
 
     def read() -> Mapping[str, str]:
         rows = read_rows(files, [id_column, column])

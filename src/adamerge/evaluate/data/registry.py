@@ -5,7 +5,7 @@ from os.path import abspath
 from pathlib import Path
 
 from adamerge.errors import UnknownName
-from adamerge.evaluate.books import BOOK_FILE, BOOKS, SUITES, make_book
+from adamerge.evaluate.books import BOOK_FILE, BOOKS, SUITES, make_book_folder
 from adamerge.evaluate.data import vidore
 from adamerge.evaluate.data.book_folder import read_book_folder
 from adamerge.evaluate.data.dataset import Dataset
@@ -41,7 +41,7 @@ def load_dataset(name: str, data: Path) -> Dataset:
             return read_parquet_folder(folder)
 
     if name in BOOKS:
-        make_book(name, data)
+        make_book_folder(name, data)
         return read_book_folder(data / name)
 
     known = ", ".join([*GROUPS, *BOOKS])

@@ -16,7 +16,7 @@ LATEX = str.maketrans(
 
 def markdown(table: Table) -> str:
     """The table as Markdown, its note below it."""
-    names = [column.name for column in table.columns]
+    names = table.names()
     rules = ["---:" if column.form else "---" for column in table.columns]
     lines = []
     for cells in [names, rules, *table.texts()]:
@@ -27,7 +27,6 @@ def markdown(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """The table as LaTeX (booktabs), its title and note as the caption."""
-    names = [column.name for column in table.columns]
     alignment = "".join("r" if column.form else "l" for column in table.columns)
     caption = f"{table.title}. {table.note}".translate(LATEX)
     lines = [
@@ -36,7 +35,7 @@ def latex(table: Table) -> str:
         rf"\caption{{{caption}}}",
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        _latex_line(names),
+        _latex_line(table.names()),
         r"\midrule",
     ]
     for cells in table.texts():
@@ -54,9 +53,8 @@ def comma_separated(table: Table) -> str:
     """The table as CSV with all digits: a line of names, then a line a row."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.name for column in table.columns])
-    for row in table.rows:
-        writer.writerow(["" if value is None else value for value in row])
+    writer.writerow(table.names())
+    writer.writerows(table.rows)  # None is written as nothing
     return out.getvalue()
 
 

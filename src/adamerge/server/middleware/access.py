@@ -85,7 +85,7 @@ class AccessControl:
         self.metrics.observe("adamerge_request_seconds", seconds, route=route)
 
     async def _refusal(self, request: Request) -> Response | None:
-        """Why a request is not let in, or None if it is; a wrong token has to wait for it."""
+        """The answer to a request that is refused, or None. A wrong token has to wait for its answer."""
         refusal = self._check(request)
         has_token = "authorization" in request.headers or COOKIE in request.cookies
         if refusal is None or not has_token:
@@ -130,7 +130,7 @@ def cookie_value(token: str) -> str:
 
 
 def is_same_origin(request: Request) -> bool:
-    """Whether a browser says that one of our own pages asks; a program says nothing, and may."""
+    """Whether a request comes from a page of this server. Programs send neither header, and are allowed."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"

@@ -1,4 +1,4 @@
-"""Work for a client that has hung up is not done."""
+"""The work for a client that has hung up is cancelled."""
 
 import asyncio
 

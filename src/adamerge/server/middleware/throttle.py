@@ -1,4 +1,4 @@
-"""Wrong tokens cost time, and they cost it per address: many at once are refused."""
+"""Wrong tokens of one address have to wait for each other; if too many wait, more are refused."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class WrongTokens:
     """At most one wrong token of an address is answered per second; few wait for it, more are refused."""
 
     def __init__(self) -> None:
-        """Know no address."""
+        """No address waits yet."""
         self._addresses: dict[str, _Address] = {}  # only those that wait now
 
     async def delay(self, host: str) -> bool:

@@ -13,7 +13,7 @@ BATCH = 16  # answered in one call: more would make the first wait for the last
 
 
 class QueryBatcher(Generic[Q, A]):
-    """Gathers queries that come while others are being answered. The error of one is not another's.
+    """Gathers queries that come while others are being answered. An error of one query does not reach the others.
 
     A query whose caller is cancelled leaves the line and is not computed. All methods run in the event loop.
     """

@@ -1,4 +1,4 @@
-"""Blocking work in a bounded number of threads, for which nobody has to wait."""
+"""Blocking work in a bounded number of daemon threads."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Files are indexed one after the other, each by a worker process; whatever becomes of one, the next is tried."""
+"""Uploaded files are indexed one after the other by a worker process. If one fails, the next is indexed."""
 
 import queue
 import threading
@@ -30,7 +30,7 @@ RESULT = ("done", "added", "unchanged", "skipped")
 
 @dataclass(frozen=True)
 class Job:
-    """A file on its way: waiting, indexing, done or failed; `waiting_for` says what hinders one that waits."""
+    """An uploaded file: waiting, indexing, done or failed. `waiting_for` says what a waiting file waits for."""
 
     id: str
     name: str
@@ -202,7 +202,7 @@ class UploadQueue:
         self._queue.put(job.id)
 
     def _finish_job(self, id: str) -> None:
-        """Index a file, or let it fail; try again for as long as something else is what hinders it."""
+        """Index a file or mark it as failed. Try again as long as the cause is not the file itself."""
         failure: Exception | None = None
         for attempt, pause in enumerate(_pauses()):
             try:
@@ -229,7 +229,7 @@ class UploadQueue:
                 return
 
     def _reason_to_wait(self, error: Exception, attempt: int, failing: bool) -> str:
-        """What has to change before it is worth to try again; "" if the file itself is to blame."""
+        """What the job has to wait for; "" if the file itself is the cause of the error."""
         if isinstance(error, Locked):
             return LOCKED
         if isinstance(error, WorkerLost):
@@ -278,7 +278,7 @@ class UploadQueue:
         }
 
     def _tell(self, id: str, message: Message) -> None:
-        """Note how far a worker is; it reads strangers' files, so nothing else is believed."""
+        """Note the progress of a worker. It opens files of strangers, so only these two numbers are taken from it."""
         counts = {key: int(message[key]) for key in PROGRESS if key in message}
         self._set(id, **counts)
 

@@ -21,7 +21,7 @@ async def login(request: Request) -> Response:
 
 
 async def check_login(request: Request) -> Response:
-    """Take the token and give a cookie for it, that only this server gets and no script reads."""
+    """Check the token and set a cookie, which only this server receives and no script can read."""
     context = context_of(request)
     given = await _token_of_form(request)
     if not context.settings.is_token(given):

@@ -53,7 +53,7 @@ def _cache_headers(entry: Entry, full: bool) -> dict[str, str]:
 
 
 async def inspect(request: Request) -> Response:
-    """The inspector of a page, in a policy of its own and an origin of nobody's."""
+    """The inspector of a page, with a security policy of its own, in a sandbox without our origin."""
     context = context_of(request)
     q = text(request.query_params, "q")
     where = text(request.query_params, "where")

@@ -19,7 +19,7 @@ async def add(request: Request) -> Response:
 
 
 async def list_jobs(request: Request) -> Response:
-    """The list of that page alone, for its script to put in place of the one it has."""
+    """Only the list of uploads, which the script of /add loads again until all have ended."""
     return render_template(request, "jobs.html", jobs=operations.upload_queue(request).all())
 
 

@@ -1,4 +1,4 @@
-"""A worker process as the server sees it: started when it is needed, watched, and started again when it died."""
+"""Starts a worker process when there is a task, watches it, and starts a new one when it has ended."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MAX_LINE = 256_000_000  # characters of one message
 
 
 class WorkerClient:
-    """Runs one task at a time in a process that may die at any moment."""
+    """Runs one task at a time in a worker process, which may crash at any time."""
 
     def __init__(self, settings: Settings) -> None:
         """Start nothing yet: the process starts when there is something to do."""
@@ -36,8 +36,8 @@ class WorkerClient:
     ) -> Message:
         """The answer to a task, or its error; `on_progress` gets the messages before it.
 
-        A worker that is silent for too long, or not done after `seconds`, is killed. Whatever ends it, in the midst
-        of a message too, costs this task alone: WorkerLost.
+        A worker that is silent for too long, or not done after `seconds`, is killed. If the worker ends before its
+        answer is complete, this task raises WorkerLost, and the next task gets a new worker.
         """
         with self._turn:
             process = self._running()
@@ -148,14 +148,14 @@ class Timeout:
         self.restart()
 
     def restart(self) -> None:
-        """Count from now on."""
+        """Count from zero again."""
         self.stop()
         self._timer = threading.Timer(self.seconds, self._expire)
         self._timer.daemon = True
         self._timer.start()
 
     def stop(self) -> None:
-        """Let the process live."""
+        """Stop counting: the process is not killed."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -185,7 +185,7 @@ def _discard(process: "subprocess.Popen[str]") -> int:
 
 
 def _parse(line: str) -> Message | None:
-    """The message of a line; None of half a line, which a killed worker leaves, and of what is no message."""
+    """The message of a line; None if the line is incomplete (its worker was killed) or is no message."""
     if not line.endswith("\n"):
         return None
     try:
@@ -196,7 +196,7 @@ def _parse(line: str) -> Message | None:
 
 
 def _error_of(answer: Message) -> AdamergeError:
-    """The error that a worker tells of, of the class that it had there."""
+    """The error that a worker reports, of the same class as in the worker."""
     kind = getattr(errors, str(answer.get("kind")), None)
     is_ours = isinstance(kind, type) and issubclass(kind, AdamergeError)
     words = str(answer["error"])

@@ -1,6 +1,6 @@
-"""The process that opens strangers' files: a line of JSON in, lines of JSON out; the server outlives it.
+"""The process that opens the files of strangers. Tasks come in as lines of JSON, and answers go out as lines of JSON.
 
-It limits itself before it reads anything: memory, no core files, and a low priority, since searches go first.
+Before it reads anything, it limits its memory, turns core files off and lowers its priority, so that searches go first.
 """
 
 import json
@@ -44,7 +44,7 @@ class LoadedEncoders:
 
 
 def main() -> None:
-    """Do tasks until there are no more."""
+    """Do tasks until the server ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints is not an answer
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # meant for the server, which ends us
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def read_tasks() -> Iterator[dict[str, Any]]:
-    """Tasks as they come. When the server has ended, so does this process, since another may write the store then."""
+    """Tasks as they come. This process ends with its server, since the next server may write to the store then."""
     lines: SimpleQueue[str] = SimpleQueue()
 
     def listen() -> None:
@@ -77,7 +77,7 @@ def read_tasks() -> Iterator[dict[str, Any]]:
 
 
 def attempt(encoders: LoadedEncoders, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """The answer to a task; an error in words, and its class, if it cannot be done."""
+    """The answer to a task; if the task fails, the message and the class of its error."""
     root = task.get("root", "")
     folders = (root, os.path.dirname(root), os.path.dirname(task.get("store", "")))
     try:
@@ -90,7 +90,9 @@ def attempt(encoders: LoadedEncoders, task: dict[str, Any], tell: Tell) -> dict[
         if error.errno is None:  # a library's word for a file that it cannot read
             return {"error": redact(error, *folders), "kind": "BadFile"}
         return {"error": f"disk error: {disk_error(error)}", "kind": "StoreUnavailable"}
-    except Exception as error:  # a library's own, or a mistake of ours: no reason to end
+    except (
+        Exception
+    ) as error:  # an error of a library, or a mistake of ours: the next task may work
         traceback.print_exc()
         return {"error": f"it could not be read ({redact(error, *folders)})", "kind": "BadFile"}
 

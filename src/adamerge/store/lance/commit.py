@@ -16,7 +16,7 @@ def settle(path: str, dataset: Any, since: int, known: frozenset[str]) -> None:
     """Check and sync the versions of a dataset after version `since`, or take them back.
 
     path   the folder of the store
-    known  names of the files of version `since`, which are settled already
+    known  what names_of() gives for version `since`, which is settled already
     """
     table = Path(path) / TABLE
     new_versions = range(since + 1, dataset.version + 1)
@@ -26,10 +26,26 @@ def settle(path: str, dataset: Any, since: int, known: frozenset[str]) -> None:
             if name not in known:
                 check_size(table / name, size)
                 new_names.append(name)
+        for folder in index_folders(dataset) - known:
+            new_names += [f"{folder}/{file.name}" for file in (table / folder).iterdir()]
+            new_names += [folder, "_indices"]
         sync_all(path, new_names, new_versions)
     except (OSError, StoreUnavailable):
         take_back(path, new_versions)
         raise
+
+
+def names_of(dataset: Any) -> frozenset[str]:
+    """The files of data and deletions of a version, and the folders of its indexes."""
+    return frozenset(sizes_of(dataset)) | index_folders(dataset)
+
+
+def index_folders(dataset: Any) -> frozenset[str]:
+    """The folders of the indexes of a version. Lance notices if it cannot write their files, but does not sync them."""
+    folders: set[str] = set()
+    for index in dataset.describe_indices():
+        folders.update(f"_indices/{segment.uuid}" for segment in index.segments)
+    return frozenset(folders)
 
 
 def sizes_of(dataset: Any) -> dict[str, int | None]:

@@ -1,4 +1,4 @@
-"""What Lance raises, in the words of adamerge: a version that was removed, damage, a disk that cannot be written."""
+"""What Lance raises -> errors of adamerge: a version was removed, a file is damaged, a disk or a bucket fails."""
 
 import re
 from collections.abc import Iterator
@@ -8,16 +8,17 @@ from adamerge.errors import AdamergeError, Damaged, StoreUnavailable
 
 PLACE_IN_RUST = re.compile(r",? \S+\.rs:\d+(:\d+)?")
 ADDRESS = re.compile(r"(\S*/)?(pages\.lance\S*)")  # where on this machine the table is
+REMOTE = re.compile(r"Generic (S3|GCS|MicrosoftAzure) error")  # of the network, or of the bucket
 LONGEST = 200  # characters of what Lance says
 
 
 class MissingVersion(Damaged):
-    """A version, or a file of one, is not there: a writer may have removed it while it was read, else it is damage."""
+    """A version, or one of its files, is not there: a writer removed it while it was read, or the store is damaged."""
 
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turn what Lance raises while it reads into MissingVersion or Damaged."""
+    """Turn what Lance raises while it reads into MissingVersion, StoreUnavailable or Damaged."""
     try:
         yield
     except (AdamergeError, MemoryError):
@@ -25,6 +26,8 @@ def reading() -> Iterator[None]:
     except Exception as error:
         if is_missing(error):
             raise MissingVersion(_unreadable(reason_of(error))) from None
+        if REMOTE.search(str(error)):
+            raise StoreUnavailable(f"the bucket does not answer: {reason_of(error)}") from None
         raise damaged(reason_of(error)) from None
     except BaseException as error:
         if not is_panic(error):

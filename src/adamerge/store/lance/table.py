@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from adamerge.errors import BadFile, StoreUnavailable
 from adamerge.store.about import About
-from adamerge.store.lance.commit import settle, sizes_of
+from adamerge.store.lance.commit import names_of, settle
 from adamerge.store.lance.errors import MissingVersion, damaged, reading, writing
 from adamerge.store.lance.folder import (
     TABLE,
@@ -215,8 +215,7 @@ class LanceTable:
         if before is None:
             settle(self.path, dataset, 0, frozenset())
         else:
-            known = frozenset(sizes_of(before.dataset))
-            settle(self.path, dataset, before.version, known)
+            settle(self.path, dataset, before.version, names_of(before.dataset))
 
     def _hold_written(self, dataset: Any) -> None:
         """Hold the version that this writer has just committed."""

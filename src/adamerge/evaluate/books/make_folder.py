@@ -9,7 +9,7 @@ from adamerge.evaluate.books.build import MOST_QUERIES, build_book
 from adamerge.evaluate.books.debian_packages import BOOKS, SUITES, fetch_pdf
 
 
-def make_book(given: str, data: Path, most: int = MOST_QUERIES) -> Book:
+def make_book_folder(given: str, data: Path, most: int = MOST_QUERIES) -> Book:
     """Make the folder of a book below `data`, from a PDF file or from the Debian archive by name."""
     if given in BOOKS:
         data.mkdir(parents=True, exist_ok=True)
