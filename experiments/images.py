@@ -2,8 +2,8 @@
 
     python experiments/images.py VECTORS -o results/images
 
-VECTORS has a folder for each name in SETS, in any format that `am.read_vectors` reads, for example the byaldi index that
-SETS names. docs/results-images.md says how to get them; docs/write_images.py draws the results. Two minutes on one core.
+VECTORS has a folder for each name in SETS, in any format that `am.read_vectors` reads, for example the byaldi
+index that SETS names. docs/results-images.md says how to get them; docs/write_images.py draws the results.
 """
 
 import argparse

@@ -241,7 +241,7 @@ def height_at(pages: Iterable[MultiVector], compression: float, k: float | None 
     if merges <= 0:
         return SMALLEST
     needed = float(rising[merges - 1])
-    return max(SMALLEST, math.ceil(needed / SMALLEST) * SMALLEST)
+    return round(max(SMALLEST, math.ceil(needed / SMALLEST) * SMALLEST), 4)
 
 
 def _all(page: MultiVector) -> Bools:
