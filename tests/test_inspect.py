@@ -114,7 +114,8 @@ EVERY_CUT = """([step, last]) => Array.from({length: last + 1}, (_, t) =>
 
 
 @pytest.mark.parametrize(
-    "name", ["adamerge", "adamerge:sequence=running-min", "ptm:m=3", "sem-cluster:m=4,linkage=condensed"]
+    "name",
+    ["adamerge", "adamerge:sequence=running-min", "ptm:m=3", "sem-cluster:m=4,linkage=condensed"],
 )
 def test_every_place_of_the_handle_gives_the_groups_of_that_cut(look, name):
     inspection = am.inspect(grid_page(), name)
