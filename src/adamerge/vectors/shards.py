@@ -1,4 +1,4 @@
-"""A folder of safetensors shards and a manifest, read page by page; writer.py writes it.
+"""A folder of safetensors shards and a manifest: one shard written or read, all pages read; writer.py fills a folder.
 
     manifest.json             what made the pages: encoder, method, dtype, versions; and, once all is there, the shards
     shard-00000.safetensors   flat arrays (columns.py), page ids and checksums in its metadata

@@ -5,18 +5,10 @@ table               a table as data
 frontier            the best measure at each compression, as a curve and as a table
 statistical_tests   Wilcoxon's signed-rank test, Holm's correction, bootstrap intervals
 paired_tests        the tests of pairs of methods, per encoder and pooled
-significance        tables: AdaMerge against PtM, any methods, every method against its controls
-ablation            table: the two parts of AdaMerge
-cuts                table: theta, where pages are cut
-costs               table: efficiency, in time and bytes
-variants            tables: unit length, and the readings of the sequence
-provenance          tables: the datasets, and what made the results
-tables              every table by the name that the command line has for it
+tables              a module for each table, and all of them by their names
 """
 
 from adamerge.evaluate.analysis import tables
-from adamerge.evaluate.analysis.ablation import FLOOR
-from adamerge.evaluate.analysis.cuts import controlled_by_gaussian
 from adamerge.evaluate.analysis.frontier import (
     READINGS,
     Point,
@@ -28,6 +20,8 @@ from adamerge.evaluate.analysis.frontier import (
 )
 from adamerge.evaluate.analysis.results import Results, load_results
 from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
+from adamerge.evaluate.analysis.tables.ablation import FLOOR
+from adamerge.evaluate.analysis.tables.cuts import controlled_by_gaussian
 
 __all__ = [
     "FLOOR",

@@ -2,10 +2,10 @@
 
 from statistics import fmean
 
-from adamerge.evaluate.analysis.ablation import COMPRESSION, nearest
 from adamerge.evaluate.analysis.frontier import all_series
 from adamerge.evaluate.analysis.results import Results
 from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
+from adamerge.evaluate.analysis.tables.ablation import COMPRESSION, nearest
 
 
 def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
