@@ -24,10 +24,10 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-demo: $(VENV)/.demo  ## index the sample PDF whole and compressed, search both, and print hits and bytes side by side
+demo: weights  ## index a report whole and compressed, search both, and print hits and bytes side by side
 	$(BIN)/python examples/demo.py build/demo
 
-test: check browser  ## lint, types, and all tests: what CI runs
+test: check browser weights  ## lint, types, and all tests: what CI runs
 	$(BIN)/python -m pytest $(AT_ONCE) --durations 10
 
 ROUNDS := 500
@@ -50,7 +50,7 @@ sanitize: $(SANITIZE)/.built  ## the kernel tests with ASan and UBSan, in an env
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	$(SANITIZE)/venv/bin/python -m pytest $(KERNEL_TESTS) --deselect $(LIMITS_MEMORY)
 
-bench: $(VENV)/.bench  ## speed against other libraries, as ratios in one run
+bench: $(VENV)/.bench weights  ## speed against other libraries, as ratios in one run
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/attention.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/minilm.py
@@ -72,8 +72,11 @@ chromium:
 	$(AS_ROOT) apt-get update -qq
 	$(AS_ROOT) apt-get install -y -qq chromium
 
-screenshots: browser  ## make the pictures of docs/ again
+screenshots: browser weights  ## make the pictures of docs/ again
 	$(BIN)/python docs/screenshots.py
+
+weights: $(VENV)/.demo  ## get the weights of minilm into the user's cache, if they are not there
+	$(BIN)/adamerge fetch minilm
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build
@@ -112,4 +115,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help demo test chaos check bench paper docs fuzz sanitize browser chromium screenshots clean
+.PHONY: help weights demo test chaos check bench paper docs fuzz sanitize browser chromium screenshots clean

@@ -10,7 +10,7 @@ from transformers import AutoModel
 
 from adamerge import kernels
 from adamerge.encoders.bert import read_bert
-from adamerge.encoders.minilm import find_weights
+from adamerge.encoders.minilm_weights import find_weights
 
 LENGTHS = (12, 64, 256)  # tokens: a query, a paragraph, a window
 PRODUCTS = ((256, 1536, 384), (14, 1536, 384))  # rows, outputs, inputs

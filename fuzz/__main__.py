@@ -37,8 +37,8 @@ def campaign(
     names: list[str], seconds: float, inputs: int | None, seed: int, processes: int
 ) -> int:
     """Run targets, so many at once; print what came of each, and 1 if anything was found."""
-    modules = [TARGETS[name] for name in names]
-    shares = [load_target(module).share for module in modules]
+    places = [TARGETS[name] for name in names]
+    shares = [load_target(place).share for place in places]
     each = [
         Limits(inputs=inputs)
         if inputs
@@ -46,14 +46,14 @@ def campaign(
         for share in shares
     ]
 
-    def run(module: str, limits: Limits) -> Tally:
-        tally = run_target(module, seed, limits)
+    def run(place: str, limits: Limits) -> Tally:
+        tally = run_target(place, seed, limits)
         save_findings(tally, OUT / tally.target.name)
         print(tally, flush=True)
         return tally
 
     with ThreadPoolExecutor(processes) as pool:
-        tallies = list(pool.map(run, modules, each))
+        tallies = list(pool.map(run, places, each))
     print(f"{sum(tally.inputs for tally in tallies):,} inputs")
     found = [(tally, *entry) for tally in tallies for entry in tally.findings.items()]
     for tally, signature, (_, finding) in found:

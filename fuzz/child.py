@@ -1,4 +1,4 @@
-"""The process that meets the inputs: python -m fuzz.child MODULE SEED FIRST LAST MEMORY FOLDER.
+"""The process that meets the inputs: python -m fuzz.child TARGET SEED FIRST LAST MEMORY FOLDER.
 
 It writes to a shared file which input it is at, so that the driver knows which one ended it, and prints a line of JSON
 for each finding that does not end it.
@@ -24,8 +24,8 @@ UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 
 def main() -> None:
     """Take the inputs FIRST to LAST of a target through its door."""
-    module, seed, first, last, memory, folder = sys.argv[1:]
-    target = load_target(module)
+    place, seed, first, last, memory, folder = sys.argv[1:]
+    target = load_target(place)
     examples = target.examples()
     reported: set[str] = set()
     with TemporaryDirectory(dir=folder) as scratch, target.session(Path(scratch)) as try_input:

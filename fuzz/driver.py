@@ -58,14 +58,14 @@ class Tally:
         return f"{self.target.name:12} seed {self.seed}  {self.inputs:9,} inputs  {speed:7,.0f}/s  {found}"
 
 
-def run_target(module: str, seed: int, limits: Limits) -> Tally:
+def run_target(place: str, seed: int, limits: Limits) -> Tally:
     """Meet a target with inputs until a limit is reached; a child that ends too early is replaced."""
-    tally = Tally(load_target(module), seed)
+    tally = Tally(load_target(place), seed)
     begin = time.monotonic()
     while tally.inputs < limits.inputs and time.monotonic() - begin < limits.seconds:
         with TemporaryDirectory(prefix="adamerge-fuzz-") as folder:
             for number, finding in _run_child(
-                module, tally, limits, begin + limits.seconds, Path(folder)
+                place, tally, limits, begin + limits.seconds, Path(folder)
             ):
                 tally.add(number, finding)
     tally.seconds = time.monotonic() - begin
@@ -84,10 +84,10 @@ def save_findings(tally: Tally, out: Path) -> None:
 
 
 def _run_child(
-    module: str, tally: Tally, limits: Limits, deadline: float, folder: Path
+    place: str, tally: Tally, limits: Limits, deadline: float, folder: Path
 ) -> Iterator[tuple[int, Finding]]:
     """The findings of one child from the next input on; tally.inputs grows by those that it met."""
-    arguments = [module, tally.seed, tally.inputs, limits.inputs, limits.memory, folder]
+    arguments = [place, tally.seed, tally.inputs, limits.inputs, limits.memory, folder]
     with (folder / "findings").open("wb") as found, (folder / "errors").open("wb") as errors:
         child = subprocess.Popen(
             [sys.executable, "-m", "fuzz.child", *map(str, arguments)],

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from random import Random
+from zipfile import ZipFile
 
 CORPUS = Path(__file__).parent / "corpus"
+EXAMPLES = CORPUS / "examples.zip"
 
 Try = Callable[[bytes], None]
 Mutate = Callable[[Random, list[bytes]], bytes]
@@ -33,11 +35,20 @@ class Target:
     file_name: str = ""
 
     def examples(self) -> list[bytes]:
-        """The corpus of the target: the files of its folder, or the lines of its one file."""
+        """The corpus of the target: its lines, its examples in the archive, and the files of its folder."""
+        examples = []
         lines = CORPUS / f"{self.name}.txt"
         if lines.exists():
-            return lines.read_bytes().splitlines()
-        return [path.read_bytes() for path in sorted((CORPUS / self.name).iterdir())]
+            examples += lines.read_bytes().splitlines()
+
+        with ZipFile(EXAMPLES) as archive:
+            for name in archive.namelist():
+                if name.startswith(f"{self.name}/"):
+                    examples.append(archive.read(name))
+
+        for path in sorted((CORPUS / self.name).glob("*")):
+            examples.append(path.read_bytes())
+        return examples
 
     def make_input(self, examples: list[bytes], seed: int, number: int) -> bytes:
         """Input `number` of a seed: the examples as they are, and then mutations of them without end."""
@@ -77,7 +88,14 @@ def text_target(name: str, read: Callable[[str], None], mutate: Mutate, **more: 
     return Target(name, session, mutate, **more)  # type: ignore[arg-type]
 
 
-def load_target(module: str) -> Target:
-    """The target of a module, by its whole name."""
-    target: Target = import_module(module).TARGET
+def example(name: str) -> bytes:
+    """One example of the archive: "pt/list.pt"."""
+    with ZipFile(EXAMPLES) as archive:
+        return archive.read(name)
+
+
+def load_target(place: str) -> Target:
+    """A target by its place: a module, and the name that the target has there. "fuzz.targets.http:HTTP"."""
+    module, _, name = place.partition(":")
+    target: Target = getattr(import_module(module), name)
     return target

@@ -1,6 +1,6 @@
-"""Writes the binary examples of the corpus again: python -m fuzz.write_corpus.
+"""Writes the examples of the corpus, fuzz/corpus/examples.zip: python -m fuzz.write_corpus.
 
-Findings that were kept there by hand, whose names begin with `found-`, stay.
+The same libraries give the same bytes. Findings are files beside the archive, and stay as they are.
 """
 
 import io
@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from reportlab.pdfgen.canvas import Canvas
 from safetensors.numpy import save
 
 import adamerge as am
-from fuzz.target import CORPUS
+from fuzz.target import EXAMPLES
 
 RANDOM = np.random.default_rng(0)
 SIZES = (3, 1, 5)
@@ -30,12 +31,79 @@ FLAT: dict[str, Any] = {
     "offsets": np.array([0, 3, 4, 9]),
     "attention": np.concatenate(ATTENTION),
 }
+GRID = """\
+encoders = ["minilm"]
+datasets = ["books"]
+
+[options]
+batch_size = 4
+
+[[methods]]
+name = "adamerge"
+k = ["none", -0.25]
+unit = [false, true]
+
+[[methods]]
+name = ["identity", "docpruner"]
+
+[[controls]]
+name = ["random", "merge-total"]
+of = { name = "adamerge", k = "none" }
+"""
+KINDS = """\
+source,year,language,price,draft,day,at
+a.pdf,2020,en,1.5,true,2026-01-01,2026-01-01T10:00
+b.pdf,,"a ""b"", c",2,false,,
+"""
+FORM = (
+    "--x\r\n"
+    'Content-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
+    "%PDF-1.7 no\r\n"
+    "--x--\r\n"
+)
+written: dict[str, bytes] = {}  # target/name -> example
 
 
 def write(target: str, name: str, data: bytes) -> None:
     """Write one example."""
-    (CORPUS / target).mkdir(exist_ok=True)
-    (CORPUS / target / name).write_bytes(data)
+    written[f"{target}/{name}"] = data
+
+
+def texts() -> None:
+    """An experiment, and tables of metadata: one of every kind of value, one as Windows writes it."""
+    write("experiments", "grid.toml", GRID.encode())
+    write("metadata", "kinds.csv", KINDS.encode())
+    write("metadata", "windows.csv", '\ufeffname,source\r\n007,"x\r\ny.pdf"\r\n'.encode())
+
+
+def requests() -> None:
+    """Requests to the server, one for each kind of address."""
+    html = "Accept: text/html"
+    chunked = "Transfer-Encoding: chunked"
+    form = "Content-Type: multipart/form-data; boundary=x"
+    fields = "Content-Type: application/x-www-form-urlencoded"
+    search = "/api/search?q=alpha%20beta&k=3&where=year%20%3E%202000"
+
+    request("home", "GET /", html)
+    request("search-page", "GET /?q=alpha&k=5", html)
+    request("page", "GET /page/report.pdf%231?q=alpha")
+    request("picture", "GET /picture/report.pdf%231?full=1", "Range: bytes=0-5")
+    request("inspect", "GET /inspect/report.pdf%231")
+    request("static", "HEAD /static/app.css", 'If-None-Match: "x"')
+    request("login", "POST /login", fields, body="token=a")
+    request("search", f"GET {search}")
+    request("api-page", "GET /api/pages/report.pdf%231")
+    request("upload", "POST /api/index", form, body=FORM)
+    request("chunked", "POST /api/index", chunked, body="5\r\nhello\r\n0\r\n\r\n")
+    write("http", "store", b"GET /api/store HTTP/1.0\r\nHost: localhost\r\n\r\n")
+
+
+def request(name: str, line: str, *headers: str, body: str = "") -> None:
+    """Write one request of HTTP/1.1; its length is told, unless it comes in chunks."""
+    lines = [f"{line} HTTP/1.1", "Host: localhost", *headers, "Connection: close"]
+    if body and "Transfer-Encoding: chunked" not in headers:
+        lines.append(f"Content-Length: {len(body)}")
+    write("http", name, ("\r\n".join(lines) + "\r\n\r\n" + body).encode())
 
 
 def shards() -> None:
@@ -156,6 +224,16 @@ def numbers() -> None:
         write("kernels", f"twins-{choices}", bytes((4, choices)) + twins.tobytes())
 
 
+def pack() -> None:
+    """All examples into one archive, in order and without dates."""
+    with ZipFile(EXAMPLES, "w") as archive:
+        for name, data in sorted(written.items()):
+            archive.writestr(ZipInfo(name), data, ZIP_DEFLATED)
+
+
 if __name__ == "__main__":
     for write_examples in (shards, numpy_files, tables, tensors, pictures, documents, numbers):
         write_examples()
+    texts()
+    requests()
+    pack()

@@ -2,9 +2,21 @@
 
 from dataclasses import replace
 
+import manual
 from cli import call
 
+from adamerge.evaluate.books import build_book, write_book
 from adamerge.evaluate.experiment import plan_cells, read_cells, run_cells
+
+
+def make_run(folder, plan):
+    """A book, the plan of an experiment, and a whole run of it."""
+    pdf = manual.make(folder / "manual.pdf")
+    write_book(build_book(pdf, "manual"), pdf, folder / "data" / "manual")
+    (folder / "plan.toml").write_text(plan)
+    done = go(folder)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 def go(folder, *words, how=call):

@@ -65,7 +65,7 @@ def test_a_pooling_in_a_pipeline_is_saved_and_loaded(tmp_path):
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Transformer
 
-    from adamerge.encoders.minilm import find_weights
+    from adamerge.encoders.minilm_weights import find_weights
 
     model = MultiVectorEncoder(
         modules=[Transformer(str(find_weights())), AdaMergePooling("sem-cluster:m=2")]

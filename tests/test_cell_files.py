@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import byhand
-import manual
 import pytest
-from experiment_runs import by_method, go
+from experiment_runs import by_method, go, make_run
 from processes import ended, start_python
 from waiting import LONG, until
 
 from adamerge import evaluate, files
 from adamerge.errors import Damaged
-from adamerge.evaluate.books import build_book, write_book
 from adamerge.evaluate.experiment import cell_files, read_datasets
 from adamerge.evaluate.experiment.cell_files import (
     pack_cells,
@@ -26,7 +24,7 @@ from adamerge.evaluate.experiment.cell_files import (
     write_cell,
 )
 
-UNPACKED = Path(__file__).parent / "data" / "unpacked_results"
+UNPACKED = Path(__file__).parent / "data" / "unpacked_results.zip"
 TOML = """
 encoders = ["light:Light"]
 datasets = ["manual"]
@@ -46,13 +44,7 @@ QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A book, an experiment, and a whole run of it."""
-    folder = tmp_path_factory.mktemp("finished")
-    pdf = manual.make(folder / "manual.pdf")
-    write_book(build_book(pdf, "manual"), pdf, folder / "data" / "manual")
-    (folder / "plan.toml").write_text(TOML)
-    done = go(folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return make_run(tmp_path_factory.mktemp("finished"), TOML)
 
 
 @pytest.fixture
@@ -142,7 +134,8 @@ def test_two_runs_may_write_the_same_cells_at_the_same_time(finished, copy, monk
 
 
 def test_results_of_an_earlier_version_open_and_are_packed_unchanged(tmp_path):
-    old = shutil.copytree(UNPACKED, tmp_path / "old")
+    old = tmp_path / "old"
+    shutil.unpack_archive(UNPACKED, old)
     before = list(read_cells(old))
     assert [cell.method for cell in before] == [
         "adamerge:k=-0.25,c_min=0.7",

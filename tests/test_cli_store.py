@@ -37,6 +37,12 @@ def place(tmp_path_factory):
     return folder
 
 
+def test_search_refuses_words_before_a_query_that_the_encoder_does_not_take(place):
+    result = call("search", place / "store", QUERY, "--query-prefix", "Query: ")
+    assert result.returncode == 1
+    assert result.stderr == "adamerge: minilm takes no query_prefix\n"
+
+
 def test_search_prints_pages_scores_and_words(place):
     result = run("search", place / "store", QUERY, "-k", 2)
     assert result.returncode == 0, result.stderr

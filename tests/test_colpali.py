@@ -158,6 +158,30 @@ def test_queries_become_vectors(folder):
         assert len(pages.result()) == len(PAGES)
 
 
+TRAINED_WITH_PREFIX = {"ColPali", "ColQwen2", "ColQwen2_5", "ColIdefics3"}
+
+
+def test_queries_begin_with_the_words_that_the_checkpoint_was_trained_with(folder):
+    encoder = load_encoder(str(folder))
+    (tokens,) = encoder.query_tokens(["what is the revenue in 2023?"])
+    text = "".join(tokens).removeprefix("<bos>")
+    prefix = "Query: " if folder.name in TRAINED_WITH_PREFIX else ""
+    if folder.name != "ColPali":  # the tiny one spells a space in its own way
+        assert text.startswith(f"{prefix}what is the revenue")
+    assert text.startswith("Query") == (folder.name in TRAINED_WITH_PREFIX)
+    assert encoder.about["options"]["query_prefix"] == prefix
+
+
+def test_other_words_before_a_query_change_its_vectors(colqwen):
+    with_prefix = load_encoder(str(colqwen))
+    without = load_encoder(str(colqwen), query_prefix="")
+    (first, *_), (second, *_) = (e.query_tokens(["revenue?"])[0] for e in (with_prefix, without))
+    assert first == "Query"
+    assert second != "Query"
+    lengths = [len(e.encode_queries(["revenue?"])[0]) for e in (with_prefix, without)]
+    assert lengths[0] > lengths[1]
+
+
 def test_after_a_capture_the_model_is_as_it_was(folder):
     encoder = load_encoder(str(folder))
     module = attention.last_attention(encoder.model)

@@ -139,6 +139,8 @@ def test_a_store_of_before_options_were_recorded_still_tells_them():
     about = {"name": "a/model", "max_num_visual_tokens": 256}
     assert EncoderSpec.recorded(about) == EncoderSpec("a/model", {"max_num_visual_tokens": 256})
     assert EncoderSpec.recorded({"name": "minilm"}) == EncoderSpec("minilm")
+    without_prefix = {"name": "a/model", "options": {}, "query prefix": ""}
+    assert EncoderSpec.recorded(without_prefix) == EncoderSpec("a/model", {"query_prefix": ""})
     assert EncoderSpec.recorded({}) is None
 
 
@@ -153,3 +155,18 @@ def test_threads_may_share_a_store_and_ask_it_by_text(tmp_path):
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(store.search, texts * 10))
         assert [one[0].id for one in found] == [f"f#{i}" for i in range(4)] * 10
+
+
+def test_queries_of_another_prefix_are_not_mixed(tmp_path):
+    made = {"options": {}, "class": "ColQwen2_5", "query prefix": ""}
+    with pytest.raises(Mismatch, match=r"with options {'query_prefix': ''}, not {'query_prefix':"):
+        EncoderSpec("a/model").check(made, tmp_path)
+    EncoderSpec("a/model", {"query_prefix": ""}).check(made, tmp_path)
+    EncoderSpec("a/model").check(made | {"query prefix": "Query: "}, tmp_path)
+
+
+def test_an_encoder_without_a_prefix_refuses_one():
+    spec = EncoderSpec("minilm")
+    assert spec.with_query_prefix(None) is spec
+    with pytest.raises(BadInput, match="minilm takes no query_prefix"):
+        spec.with_query_prefix("Query: ").load()

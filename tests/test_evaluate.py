@@ -8,7 +8,7 @@ from pathlib import Path
 import manual
 import pytest
 from cli import run as run_process
-from experiment_runs import by_method, go, run_in
+from experiment_runs import by_method, go, make_run, run_in
 
 import adamerge as am
 from adamerge.compress.names import METHODS
@@ -45,13 +45,7 @@ of = { name = "adamerge", k = -0.25, c_min = 0.6 }
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
     """A book in a folder of datasets, an experiment, and a first run of it."""
-    folder = tmp_path_factory.mktemp("evaluate")
-    pdf = manual.make(folder / "manual.pdf")
-    write_book(build_book(pdf, "manual"), pdf, folder / "data" / "manual")
-    (folder / "plan.toml").write_text(TOML)
-    done = go(folder)
-    assert done.returncode == 0, done.stderr
-    return folder
+    return make_run(tmp_path_factory.mktemp("evaluate"), TOML)
 
 
 def test_tests_of_a_group_share_a_process(request):

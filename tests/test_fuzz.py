@@ -3,12 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from waiting import LONG
 
 from fuzz.driver import Limits, run_target, save_findings
-from fuzz.target import load_target
+from fuzz.target import CORPUS, EXAMPLES, load_target
 from fuzz.targets import TARGETS
 
 ROOT = Path(__file__).parent.parent
@@ -26,7 +27,9 @@ def test_hostile_input_ends_in_one_line(name, tmp_path):
 
 def test_a_campaign_notices_every_kind_of_fault_and_keeps_its_input(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    tally = run_target("faulty_target", seed=3, limits=Limits(inputs=20, hang=10, memory=128 << 20))
+    tally = run_target(
+        "faulty_target:TARGET", seed=3, limits=Limits(inputs=20, hang=10, memory=128 << 20)
+    )
     save_findings(tally, tmp_path)
     assert tally.inputs == 20
     kept = {path.name.split("-")[0]: path.read_bytes() for path in tmp_path.glob("*.input")}
@@ -39,9 +42,19 @@ def test_a_campaign_notices_every_kind_of_fault_and_keeps_its_input(tmp_path, mo
     }
 
 
+def test_everything_in_the_corpus_is_an_example_of_a_target():
+    examples = [data for place in TARGETS.values() for data in load_target(place).examples()]
+    for lines in CORPUS.glob("*.txt"):
+        assert set(lines.read_bytes().splitlines()) <= set(examples)
+    for found in CORPUS.glob("*/*"):
+        assert found.read_bytes() in examples
+    with ZipFile(EXAMPLES) as archive:
+        assert all(archive.read(name) in examples for name in archive.namelist())
+
+
 def test_an_input_is_made_again_from_its_seed_and_number():
-    for module in TARGETS.values():
-        target = load_target(module)
+    for place in TARGETS.values():
+        target = load_target(place)
         examples = target.examples()
         made = [target.make_input(examples, 7, number) for number in range(len(examples), 200)]
         assert made == [

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adamerge.evaluate.experiment.measures import MEASURES, measure_queries
-from adamerge.evaluate.experiment.scoring import StackedQueries, score_pages, stack_queries
+from adamerge.search import StackedQueries, score_pages, stack_queries
 from adamerge.types import Compressed, MultiVector
 
 NAMES = {

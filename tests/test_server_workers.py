@@ -14,7 +14,7 @@ from waiting import until
 from adamerge.errors import BadFile, Busy, StoreUnavailable, WorkerLost
 from adamerge.files import rename
 from adamerge.server import Settings
-from adamerge.server.reader.threads import ThreadSlots
+from adamerge.server.reader.thread_slots import ThreadSlots
 from adamerge.server.uploads.job_queue import UploadQueue
 from adamerge.server.workers import client as worker_client
 from adamerge.server.workers import worker_process

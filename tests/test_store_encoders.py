@@ -60,3 +60,14 @@ def test_an_encoder_that_is_only_named_is_not_loaded_to_store_pages_or_search_by
         assert store.about.encoder["name"] == name
     with pytest.raises(Mismatch, match=r"its name is vidore/colqwen2.5-v0.2, not minilm"):
         opened(encoder="minilm")
+
+
+def test_queries_get_the_prefix_that_the_store_records_or_another_one(opened):
+    made_by = {"name": "vidore/colqwen2.5-v0.2", "options": {}, "query prefix": ""}
+    with opened(encoder=made_by) as store:
+        store.add(a_page(1))
+        assert store.encoder_spec().options == {
+            "query_prefix": ""
+        }  # made before there was a default
+        store.set_query_prefix("Query: ")
+        assert store.encoder_spec().options == {"query_prefix": "Query: "}

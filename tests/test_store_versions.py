@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -19,10 +18,10 @@ from adamerge.store.about import VERSION, About
 from adamerge.store.lance.schema import CHECKSUMS
 
 STORES = Path(__file__).parent / "data" / "stores"
-WRITTEN = sorted(path.stem for path in STORES.glob("v*.json"))
+WRITTEN = sorted(path.stem for path in STORES.glob("v*.zip"))
 
 sys.path.insert(0, str(STORES))
-from write import an_entry, contents  # noqa: E402
+from write import an_entry, contents, unpack  # noqa: E402
 
 
 def test_there_is_a_store_of_every_version_and_dtype():
@@ -32,9 +31,9 @@ def test_there_is_a_store_of_every_version_and_dtype():
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_store_of_any_version_opens_and_gives_what_it_gave(name):
-    recorded = json.loads((STORES / f"{name}.json").read_text())
-    with am.open_store(STORES / name) as store:
+def test_a_store_of_any_version_opens_and_gives_what_it_gave(name, tmp_path):
+    path, recorded = unpack(name, tmp_path)
+    with am.open_store(path) as store:
         found = contents(store)
         query = np.random.default_rng(1).normal(size=(3, 8)).astype(np.float32)
         hits = store.search(query, 9, "year >= 2020")
@@ -52,13 +51,13 @@ def test_a_store_of_any_version_opens_and_gives_what_it_gave(name):
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_store_of_any_version_can_be_written_to_and_stays_of_its_version(name, tmp_path):
-    shutil.copytree(STORES / name, tmp_path / "store")
-    with am.open_store(tmp_path / "store") as store:
+    path, _ = unpack(name, tmp_path)
+    with am.open_store(path) as store:
         version = store.about.version
         store.add([an_entry(2), an_entry(7)])
         store.set_metadata({"file1.pdf": {"shelf": "b"}})
         store.compact()
-    with am.open_store(tmp_path / "store") as store:
+    with am.open_store(path) as store:
         assert store.about.version == version == int(name[1])
         assert sorted(entry.number for entry in store.entries()) == [0, 1, 2, 4, 5, 7]
         names = store._table.newest().schema.names
@@ -68,7 +67,8 @@ def test_a_store_of_any_version_can_be_written_to_and_stays_of_its_version(name,
 def test_a_copy_of_an_old_store_has_checksums(tmp_path):
     from adamerge.store.transfer import copy
 
-    with am.open_store(STORES / "v1-int8") as old, am.open_store(tmp_path / "new") as new:
+    path, _ = unpack("v1-int8", tmp_path / "old")
+    with am.open_store(path) as old, am.open_store(tmp_path / "new") as new:
         list(copy(old, new))
         assert new.about.version == VERSION
         assert set(CHECKSUMS) <= set(new._table.newest().schema.names)
@@ -177,13 +177,13 @@ def test_a_page_whose_vectors_changed_on_disk_is_named_and_not_searched(path):
 
 @pytest.mark.parametrize("scales", [None, [0.5] * 99])
 def test_a_page_that_lost_its_scales_is_named_also_where_there_are_no_checksums(tmp_path, scales):
-    shutil.copytree(STORES / "v1-int8", tmp_path / "store")
-    dataset = lance.dataset(tmp_path / "store" / "pages.lance")
+    path, _ = unpack("v1-int8", tmp_path)
+    dataset = lance.dataset(path / "pages.lance")
     rows = dataset.to_table(columns=["id", "scales"]).slice(0, 1)
     lost = rows.set_column(1, rows.schema.field("scales"), pa.array([scales], rows.schema.types[1]))
     dataset.merge_insert("id").when_matched_update_all().execute(lost)
     for memory in ("1GB", 1):
-        with am.open_store(tmp_path / "store", memory=memory) as store:
+        with am.open_store(path, memory=memory) as store:
             query = np.ones((2, store.about.dimension), np.float32)
             with pytest.raises(Damaged, match=r"page 'file0.pdf#0' is damaged on disk"):
                 store.search(query, exact=True)

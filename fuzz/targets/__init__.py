@@ -1,8 +1,10 @@
-"""The doors of the program: a module each, by the name of its target."""
+"""The doors of the program: the place of each target, a module and the name it has there."""
 
-NAMES = (
+OWN_MODULE = (
     *("methods", "filters", "manifests", "metadata", "experiments"),
-    *("shards", "numpy", "safetensors", "arrow", "feather", "parquet", "pt", "byaldi"),
-    *("images", "pdf", "kernels", "http"),
+    *("shards", "numpy", "byaldi", "images", "pdf", "kernels", "http"),
 )
-TARGETS = {name: f"fuzz.targets.{name}" for name in NAMES}
+VECTOR_FILES = ("safetensors", "arrow", "feather", "parquet", "pt")
+
+TARGETS = {name: f"fuzz.targets.{name}:TARGET" for name in OWN_MODULE}
+TARGETS |= {name: f"fuzz.targets.vector_files:{name.upper()}" for name in VECTOR_FILES}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adamerge import read_vectors
 from fuzz.mutators import mutate_bytes
-from fuzz.target import CORPUS, Target, Try
+from fuzz.target import Target, Try, example
 
 
 @contextmanager
@@ -15,7 +15,7 @@ def session(folder: Path) -> Iterator[Try]:
     """An index whose three JSON files are all the input."""
     index = folder / "index"
     (index / "embeddings").mkdir(parents=True)
-    tensors = (CORPUS / "pt" / "list.pt").read_bytes()
+    tensors = example("pt/list.pt")
     (index / "embeddings" / "embeddings_0.pt").write_bytes(tensors)
 
     def try_input(data: bytes) -> None:

@@ -9,7 +9,7 @@ from random import Random
 from adamerge.cli.info import facts, in_words
 from adamerge.vectors import read_compressed, read_manifest
 from fuzz.mutators import mutate_bytes, mutate_value
-from fuzz.target import CORPUS, Target, Try
+from fuzz.target import Target, Try, example
 
 SHARD = "shard-00000.safetensors"
 
@@ -27,7 +27,7 @@ def mutate(random: Random, examples: Sequence[bytes]) -> bytes:
 @contextmanager
 def session(folder: Path) -> Iterator[Try]:
     """A folder of vectors; the input is its manifest."""
-    (folder / SHARD).write_bytes((CORPUS / "shards" / "compressed").read_bytes())
+    (folder / SHARD).write_bytes(example("shards/compressed"))
 
     def try_input(data: bytes) -> None:
         (folder / "manifest.json").write_bytes(data)

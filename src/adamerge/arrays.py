@@ -3,6 +3,7 @@
 NumPy arrays, lists and torch tensors of any dtype and device come in; torch is never imported.
 """
 
+from collections.abc import Iterable, Sized
 from typing import Any, get_args
 
 import numpy as np
@@ -82,6 +83,12 @@ def groups(values: ArrayLike) -> Ints:
             f"groups must be -1 .. n-1, got {array.min()} .. {array.max()} for {len(array)} patches"
         )
     return _frozen(array, np.int32)
+
+
+def row_offsets(parts: Iterable[Sized]) -> Longs:
+    """Where each of some arrays begins when they stand one after the other: (arrays + 1,)."""
+    lengths = [len(part) for part in parts]
+    return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:

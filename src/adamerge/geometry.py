@@ -6,7 +6,7 @@ import numpy as np
 
 from adamerge.arrays import Bools, Floats
 
-Box = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom in parts of the page
 
 
 def as_boxes(boxes: Sequence[Box]) -> Floats:

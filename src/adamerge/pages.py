@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from adamerge.errors import AdamergeError, BadFile, BadInput, NotFound, missing_extra
-from adamerge.types import Box, Page, Word
+from adamerge.geometry import Box
+from adamerge.types import Page, Word
 
 IMAGES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"}
 SUFFIXES = IMAGES | {".pdf"}

@@ -10,11 +10,10 @@ from numpy.typing import DTypeLike
 from adamerge import arrays
 from adamerge.arrays import ArrayLike, Doubles, Floats, Ints
 from adamerge.errors import BadShape
+from adamerge.geometry import Box
 
 NAN = float("nan")
 SHOWN = 60  # letters of an id, or of metadata, in what repr() shows: two lines hold all of it
-
-Box = tuple[float, float, float, float]  # left, top, right, bottom in parts of the page
 
 
 class Word(NamedTuple):

@@ -18,7 +18,8 @@ from adamerge.compress.names import as_method
 from adamerge.encoders import Encoder, load_encoder
 from adamerge.encoders.encode import batches
 from adamerge.errors import BadInput
-from adamerge.evaluate.experiment import file_name, score_pages, stack_queries
+from adamerge.evaluate.experiment import file_name
+from adamerge.search import score_pages, stack_queries
 from adamerge.types import Compressed, MultiVector, Page, Word
 
 BATCH = 4

@@ -7,6 +7,7 @@ import click
 
 from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
+from adamerge.cli.fetch import fetch
 from adamerge.cli.fidelity import fidelity
 from adamerge.cli.index import index
 from adamerge.cli.inspect import inspect
@@ -31,6 +32,7 @@ def main(debug: bool, quiet: bool) -> None:
 for verb in (
     vectors.encode,
     vectors.encoders,
+    fetch,
     vectors.compress,
     vectors.methods,
     index,

@@ -21,6 +21,10 @@ on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best
 max_visual_tokens = click.option(
     "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
 )
+query_prefix = click.option(
+    "--query-prefix",
+    help="Words before every query.  [default: as the pages' encoder has them, or was trained with]",
+)
 
 
 def _import_modules(_: click.Context, __: click.Parameter, paths: tuple[Path, ...]) -> None:

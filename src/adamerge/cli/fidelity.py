@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import on_device, own_modules, vector_options
+from adamerge.cli.common import on_device, own_modules, query_prefix, vector_options
 from adamerge.cli.progress import tracked
 from adamerge.cli.text_table import text_table
 from adamerge.encoders import EncoderSpec
@@ -68,6 +68,7 @@ def _strip(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
 @click.option("--query", "texts", multiple=True, help="A query in words. May be given again.")
 @click.option("--encoder", "name", help="Of the queries.  [default: that of the vectors]")
 @on_device
+@query_prefix
 @click.option(
     "--drawn-from",
     type=click.Path(path_type=Path),
@@ -93,6 +94,7 @@ def fidelity(
     texts: tuple[str, ...],
     name: str | None,
     device: str | None,
+    query_prefix: str | None,
     drawn_from: Path | None,
     strip: tuple[int, int],
     seed: int,
@@ -120,7 +122,7 @@ def fidelity(
     if queries_path is not None:
         queries = list(read_vectors(queries_path))
     elif texts:
-        queries = _encode(texts, vectors, name, device)
+        queries = _encode(texts, vectors, name, device, query_prefix)
     source = None
     if drawn_from is not None:
         source = PagesOnDisk(drawn_from, options, "drawing queries")
@@ -150,7 +152,11 @@ def _check_one_kind_of_query(
 
 
 def _encode(
-    texts: Sequence[str], vectors: Path, name: str | None, device: str | None
+    texts: Sequence[str],
+    vectors: Path,
+    name: str | None,
+    device: str | None,
+    query_prefix: str | None,
 ) -> Sequence[Any]:
     """Queries in words as the encoder of the pages has them."""
     spec = EncoderSpec.recorded(recorded_encoder(vectors), device)
@@ -158,7 +164,7 @@ def _encode(
         spec = EncoderSpec(name, device=device)
     if spec is None:
         raise BadInput(f"{vectors} does not say which encoder made it: name it by --encoder")
-    return spec.load().encode_queries(texts)
+    return spec.with_query_prefix(query_prefix).load().encode_queries(texts)
 
 
 def _cells(found: Fidelity) -> list[str]:

@@ -16,6 +16,7 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
+    query_prefix,
     tell_passed_over,
     tell_skipped,
 )
@@ -75,6 +76,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 )
 @on_device
 @max_visual_tokens
+@query_prefix
 @click.option(
     "--dpi",
     type=click.IntRange(1),
@@ -151,7 +153,7 @@ def _indexing(
         recorded = store.about.encoder
         recorded_method = store.about.method
     return Indexing(
-        _encoder_of(recorded, encoder, options["device"], options["max_visual_tokens"]),
+        _encoder_of(recorded, encoder, options),
         method or recorded_method,
         options["batch_size"],
         options["dpi"] or recorded.get("dpi") or DPI,
@@ -164,14 +166,16 @@ def _indexing(
 def _encoder_of(
     recorded: Mapping[str, Any],
     name: str | None,
-    device: str | None,
-    max_visual_tokens: int | None,
+    options: Mapping[str, Any],
 ) -> EncoderSpec:
     """The encoder that was asked for, else the one that made the store's pages, else the default one."""
+    device = options["device"]
+    tokens = options["max_visual_tokens"]
+    prefix = options["query_prefix"]
     known = EncoderSpec.recorded(recorded, device) or EncoderSpec(DEFAULT_ENCODER, device=device)
-    if (name is None or name == known.name) and max_visual_tokens is None:
+    if name in (None, known.name) and tokens is None and prefix is None:
         return known
-    return encoder_spec(name or known.name, device, max_visual_tokens)
+    return encoder_spec(name or known.name, device, tokens, query_prefix=prefix)
 
 
 def _print_change(change: Change) -> bool:

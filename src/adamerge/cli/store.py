@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import as_lines, existing, in_store
+from adamerge.cli.common import as_lines, existing, in_store, query_prefix
 from adamerge.cli.progress import tracked
 from adamerge.cli.text_table import text_table
 from adamerge.errors import NotFound
@@ -28,6 +28,7 @@ LETTERS = 60  # of all matched words that are shown of a hit
 )
 @click.option("--where", default="", help="A filter in SQL: \"year >= 2020 AND language = 'en'\".")
 @click.option("--encoder", help="Needed only for a class of your own.  [default: the store's]")
+@query_prefix
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
 @click.option(
     "--memory",
@@ -42,6 +43,7 @@ def search(
     k: int,
     where: str,
     encoder: str | None,
+    query_prefix: str | None,
     exact: bool,
     memory: str,
     as_json: bool,
@@ -53,6 +55,7 @@ def search(
     adamerge search reports.store "turnover by region" -k 10 --where "year >= 2020"
     """  # noqa: D301 (click reads the backslash)
     with existing(address, encoder=encoder, memory=memory) as store:
+        store.set_query_prefix(query_prefix)
         found = store.search(query, k, where, exact=exact)
     if as_json:
         for hit in found:

@@ -14,6 +14,7 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
+    query_prefix,
     tell_passed_over,
     tell_skipped,
     vector_options,
@@ -63,6 +64,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
     "--dtype", help="Of the model: float32, float16 or bfloat16.  [default: bfloat16 on cuda]"
 )
 @max_visual_tokens
+@query_prefix
 @click.option(
     "--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages."
 )

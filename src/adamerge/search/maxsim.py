@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adamerge import arrays, kernels
-from adamerge.arrays import ArrayLike, Floats
+from adamerge.arrays import ArrayLike, Floats, row_offsets
 from adamerge.errors import BadShape
 from adamerge.threads import cores
 
@@ -55,8 +55,7 @@ def maxsim_all(
     """Scores (queries, pages) of many queries; each page is read only once. Otherwise as `maxsim`."""
     d = vectors.shape[1]
     checked = [check_query(query, d) for query in queries]
-    lengths = [len(query) for query in checked]
-    bounds = np.cumsum([0, *lengths], dtype=np.int64)
+    bounds = row_offsets(checked)
     flat = np.concatenate([np.zeros((0, d), np.float32), *checked])
     scores: Floats = kernels.maxsim(flat, bounds, vectors, scales, begins, ends, cores())
     return scores

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from adamerge.server.metrics import Metrics
 from adamerge.server.middleware.throttle import WrongTokens
 from adamerge.server.reader.store_reader import StoreReader
-from adamerge.server.reader.threads import ThreadSlots
+from adamerge.server.reader.thread_slots import ThreadSlots
 from adamerge.server.settings import Settings
 from adamerge.server.uploads.job_queue import UploadQueue
 from adamerge.server.workers.client import WorkerClient

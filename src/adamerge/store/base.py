@@ -13,7 +13,7 @@ from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Ranking, check_query, hits_of
 from adamerge.store.about import DTYPES, About
-from adamerge.store.entry import Entry, Source, batches
+from adamerge.store.entry import Entry, Source, entry_batches
 from adamerge.types import Compressed, Found
 
 PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
@@ -39,6 +39,7 @@ class Store(ABC):
         self._encoder_about: dict[str, Any] = {}
         # What the user named. A store may name any code, so only this is trusted.
         self._encoder_asked_for: EncoderSpec | None = None
+        self._query_prefix: str | None = None
         self._loading = Lock()
         if encoder is not None:
             self.set_encoder(encoder)
@@ -72,6 +73,14 @@ class Store(ABC):
         self._encoder_about = about
         self._encoder_asked_for = asked_for
 
+    def set_query_prefix(self, prefix: str | None) -> None:
+        """Put other words before every query than those that the store records; None leaves them as they are."""
+        if prefix is None:
+            return
+        with self._loading:
+            self._query_prefix = prefix
+            self._encoder = None  # it is loaded again with the new words
+
     def load_encoder(self, device: str | None = None) -> Encoder:
         """The encoder that made the pages, with the options that made them; loaded once."""
         about = self.require_about()
@@ -93,7 +102,7 @@ class Store(ABC):
             )
         asked_for = self._encoder_asked_for
         is_trusted = asked_for is not None and asked_for.name == spec.name
-        return replace(spec, trusted=is_trusted)
+        return replace(spec, trusted=is_trusted).with_query_prefix(self._query_prefix)
 
     # --------------------------------------------------------------------------------------------- description
 
@@ -129,7 +138,7 @@ class Store(ABC):
         """
         count = 0
         self.refresh()
-        for batch in batches(pages, PAGES_PER_WRITE):
+        for batch in entry_batches(pages, PAGES_PER_WRITE):
             with self._changing:
                 about = self.about or self._about_of_new_store(batch[0].page)
                 for entry in batch:

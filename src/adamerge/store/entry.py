@@ -138,7 +138,7 @@ def _nan_if_null(value: float | None) -> float:
     return NAN if value is None else value
 
 
-def batches(
+def entry_batches(
     given: Entry | Compressed | Iterable[Entry | Compressed], size: int
 ) -> Iterator[list[Entry]]:
     """Pages as entries, `size` at a time; an id that comes a second time is refused."""

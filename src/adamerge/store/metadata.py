@@ -47,13 +47,12 @@ RESERVED = {
     "vectors_checksum",
     "details_checksum",
 }
-Values = Mapping[str, Any]
 
 
 # --------------------------------------------------------------------------------------------- kinds of columns
 
 
-def columns_of(rows: Iterable[Values], known: Mapping[str, str]) -> dict[str, str]:
+def columns_of(rows: Iterable[Mapping[str, Any]], known: Mapping[str, str]) -> dict[str, str]:
     """The kind of every name in some rows, with those that a store knows already.
 
     A name is refused if it has two kinds, or a value of a type that no filter can compare. Whole numbers go into a

@@ -8,7 +8,7 @@ from typing import Any
 from adamerge import files
 from adamerge.errors import BadFile, Mismatch, missing_extra
 from adamerge.store.base import PAGES_PER_WRITE, Store
-from adamerge.store.entry import Entry, batches
+from adamerge.store.entry import Entry, entry_batches
 from adamerge.vectors import Writer
 
 ROW_GROUP = 256  # pages that Parquet keeps together
@@ -59,7 +59,7 @@ def export_parquet(store: Store, out: str | Path) -> Iterator[Entry]:
         files.replacing(out) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as file,
     ):
-        for batch in batches(store.entries(), ROW_GROUP):
+        for batch in entry_batches(store.entries(), ROW_GROUP):
             rows = [_row(entry) for entry in batch]
             file.write_table(pa.Table.from_pylist(rows, schema))
             yield from batch
@@ -79,7 +79,7 @@ def copy(source: Store, target: Store, *, merge: bool = False) -> Iterator[Entry
             "copy to a new place, or add to it with --merge (merge=True)"
         )
     target.prepare_copy(about)
-    for batch in batches(source.entries(), PAGES_PER_WRITE):
+    for batch in entry_batches(source.entries(), PAGES_PER_WRITE):
         target.add(batch)
         yield from batch
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adamerge import arrays
-from adamerge.arrays import zero_rows
+from adamerge.arrays import row_offsets, zero_rows
 from adamerge.errors import BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, Cut, MultiVector
 
@@ -170,9 +170,7 @@ def _common(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> 
 
 
 def _ragged(name: str, offsets: str, parts: Sequence[Array]) -> dict[str, Array]:
-    lengths = [len(part) for part in parts]
-    begins = np.cumsum([0, *lengths], dtype=np.int64)
-    return {name: np.concatenate(parts), offsets: begins}
+    return {name: np.concatenate(parts), offsets: row_offsets(parts)}
 
 
 def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:

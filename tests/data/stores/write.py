@@ -1,15 +1,18 @@
 """Write a small store of each dtype, as the adamerge that is installed writes it, and what is read back from it.
 
-    python tests/data/stores/write.py 2          # makes v2-float16, v2-float32 and v2-int8 beside this file
+    python tests/data/stores/write.py 2     # makes v2-float16.zip, v2-float32.zip and v2-int8.zip beside this file
 
-Run once for each version of stores, before the next one is written: these open for ever. The int8 store is left
-without being closed, as by a process that was killed.
+An archive holds the store, and contents.json: what was read back from it. Run this once for each version of stores,
+before the next version is written: these stores open for ever. The int8 store is left without being closed, as by a
+process that was killed.
 """
 
 import json
 import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
@@ -78,13 +81,29 @@ def write(path, dtype):
     return store
 
 
+def pack(folder, archive):
+    """The files of a folder as an archive."""
+    with ZipFile(archive, "w", ZIP_DEFLATED) as packed:
+        for path in sorted(folder.rglob("*")):
+            packed.write(path, path.relative_to(folder))
+
+
+def unpack(name, folder):
+    """Unpack a store of an earlier version into a folder; its own path, and what was read back from it."""
+    with ZipFile(HERE / f"{name}.zip") as packed:
+        packed.extractall(folder)
+    return folder / "store", json.loads((folder / "contents.json").read_text())
+
+
 if __name__ == "__main__":
     for dtype in ("float16", "float32", "int8"):
-        path = HERE / f"v{sys.argv[1]}-{dtype}"
-        store = write(path, dtype)
-        if dtype != "int8":
-            store.compact(keep=timedelta(0))
-            store.close()
-        with am.open_store(path) as again:
-            text = json.dumps(contents(again), separators=(",", ":"))
-        path.with_suffix(".json").write_text(text + "\n")
+        with TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            store = write(folder / "store", dtype)
+            if dtype != "int8":
+                store.compact(keep=timedelta(0))
+                store.close()
+            with am.open_store(folder / "store") as again:
+                text = json.dumps(contents(again), separators=(",", ":"))
+            (folder / "contents.json").write_text(text + "\n")
+            pack(folder, HERE / f"v{sys.argv[1]}-{dtype}.zip")

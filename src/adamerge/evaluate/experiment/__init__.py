@@ -3,7 +3,7 @@
 experiment_file   a TOML file -> Experiment: which encoders, datasets, methods and controls
 controls          what every method is compared with
 vector_cache      a dataset, encoded once
-scoring, bm25     the score of every query on every page
+bm25              the score of every query on every page, by words; search.score_matrix: by vectors
 measures          scores and judgements -> nDCG and others
 cell              what is recorded of one method on one dataset
 cell_files        cells on disk, and packed
@@ -21,7 +21,6 @@ from adamerge.evaluate.experiment.experiment_file import Experiment, read_experi
 from adamerge.evaluate.experiment.file_names import file_name
 from adamerge.evaluate.experiment.measures import MEASURE, MEASURES
 from adamerge.evaluate.experiment.runner import Progress, plan_cells, run_cells
-from adamerge.evaluate.experiment.scoring import score_pages, stack_queries
 
 __all__ = [
     "ALONE",
@@ -40,8 +39,6 @@ __all__ = [
     "read_datasets",
     "read_experiment",
     "run_cells",
-    "score_pages",
-    "stack_queries",
     "write_cell",
     "write_dataset",
 ]

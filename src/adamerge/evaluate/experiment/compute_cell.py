@@ -22,7 +22,7 @@ from adamerge.evaluate.experiment.controls import (
     compressor,
 )
 from adamerge.evaluate.experiment.measures import measure_queries
-from adamerge.evaluate.experiment.scoring import StackedQueries, score_pages
+from adamerge.search import StackedQueries, score_pages
 from adamerge.types import Compressed, MultiVector
 
 PACKAGES = ("adamerge", "numpy", "ir-measures")

@@ -14,12 +14,12 @@ from adamerge.evaluate.experiment.controls import MethodOrControl
 from adamerge.evaluate.experiment.dataset_files import write_dataset
 from adamerge.evaluate.experiment.experiment_file import Experiment
 from adamerge.evaluate.experiment.measures import ir_measures_library
-from adamerge.evaluate.experiment.scoring import stack_queries
 from adamerge.evaluate.experiment.vector_cache import (
     cache_folders,
     encode_dataset,
     read_cached,
 )
+from adamerge.search import stack_queries
 from adamerge.vectors import open_shards, pages_per_shard
 
 Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much

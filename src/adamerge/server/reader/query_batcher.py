@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from adamerge.errors import Busy
-from adamerge.server.reader.threads import ThreadSlots
+from adamerge.server.reader.thread_slots import ThreadSlots
 
 Q = TypeVar("Q")
 A = TypeVar("A")

@@ -23,7 +23,7 @@ from adamerge.search import matches
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.query_batcher import QueryBatcher
 from adamerge.server.reader.query_words import QueryWord, join_tokens
-from adamerge.server.reader.threads import ThreadSlots
+from adamerge.server.reader.thread_slots import ThreadSlots
 from adamerge.server.settings import Limits
 from adamerge.store import Entry, Store, is_store, open_named
 from adamerge.types import Found, Match

@@ -1,14 +1,14 @@
 """The embedded store: a Lance table in a folder or a bucket. Needs the extra `store`.
 
-    store.py          LanceStore: writing, reading, searching
-    table.py          the dataset: its newest version, every change as one commit, removing old versions
-    commit.py         a commit on a local disk is whole, or it is taken back
-    snapshot.py       reading one version
-    summary.py        the files and the facts of one version
-    vector_cache.py   the vectors of the newest version in memory
-    schema.py         entries <-> Arrow; checksum.py: of each page
-    folder.py         the files of a store, without Lance
-    errors.py         what Lance raises -> errors of adamerge
+    store.py            LanceStore: writing, reading, searching
+    table.py            the dataset: its newest version, every change as one commit, removing old versions
+    commit.py           a commit on a local disk is whole, or it is taken back
+    snapshot.py         reading one version
+    summary.py          the files and the facts of one version
+    loaded_vectors.py   the vectors of the newest version in memory
+    schema.py           entries <-> Arrow; checksum.py: of each page
+    folder.py           the files of a store, without Lance
+    errors.py           what Lance raises -> errors of adamerge
 
 This file imports nothing, so that `is_store` looks at a folder without loading Lance.
 """

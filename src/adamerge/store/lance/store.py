@@ -26,11 +26,11 @@ from adamerge.store.entry import Entry, Source
 from adamerge.store.filters import quoted
 from adamerge.store.lance.errors import MissingVersion
 from adamerge.store.lance.folder import check_own_folder, remove_unmade
+from adamerge.store.lance.loaded_vectors import LoadedVectors
 from adamerge.store.lance.schema import fields_of, metadata_of, schema_of, to_table
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
 from adamerge.store.lance.summary import facts_of_version, sources_of
 from adamerge.store.lance.table import LanceTable
-from adamerge.store.lance.vector_cache import VectorCache
 from adamerge.store.metadata import columns_of
 
 WRITES_BEFORE_TIDYING = 256  # after so many writes a writer tidies up, even if it is not closed
@@ -54,7 +54,7 @@ class LanceStore(Store):
         super().__init__(encoder, dtype)
         self.path = str(path)
         self._table = LanceTable(self.path, storage_options)
-        self._cache = VectorCache(memory)
+        self._cache = LoadedVectors(memory)
         self._searching = RLock()  # one thread at a time uses the cache
         self._lock: int | None = None  # of the one writer: what os.close() releases
         self._writes = 0  # since the writer last tidied up

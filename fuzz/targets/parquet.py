@@ -1,5 +1,0 @@
-"""Parquet files."""
-
-from fuzz.targets.vector_files import vector_file_target
-
-TARGET = vector_file_target("parquet")

@@ -1,5 +1,0 @@
-"""Files of safetensors that other programs wrote."""
-
-from fuzz.targets.vector_files import vector_file_target
-
-TARGET = vector_file_target("safetensors")
