@@ -12,6 +12,7 @@ import manual
 import pytest
 
 from adamerge.cli import main
+from adamerge.compress import DEFAULT_METHOD
 from adamerge.compress.names import METHODS
 from adamerge.evaluate.books import build_book, write_book
 
@@ -51,6 +52,11 @@ def test_the_session_of_the_readme_is_what_the_command_prints(here):
     adamerge = Path(sys.executable).with_name("adamerge")
     run = subprocess.run([adamerge, *command.split()], cwd=here, capture_output=True, text=True)
     assert run.stdout == want
+
+
+def test_the_default_method_of_the_documentation_is_the_one_that_is_stored():
+    page = (ROOT / "docs" / "search.md").read_text()
+    assert f"Without `--method`, `adamerge index` stores pages by `{DEFAULT_METHOD}`" in page
 
 
 def test_the_readme_opens_with_the_two_commands():

@@ -15,7 +15,7 @@ TABLES = evaluate.tables.TABLES
 FIGURES = evaluate.figures.FIGURES
 FILE = click.Path(path_type=Path, dir_okay=False)
 TAKES = {  # option -> tables that have it
-    "methods": ("significance", "controls", "theta"),
+    "methods": ("significance", "controls", "theta", "efficiency", "sequence"),
     "ks": ("significance",),
     "compression": ("ablation", "efficiency"),
     "c_min": ("ablation",),
@@ -64,7 +64,8 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     "--method",
     "methods",
     multiple=True,
-    help="Of controls and theta: the methods to show. Of significance: a method, then those to test it against.",
+    help="Of controls, theta, efficiency and sequence: the methods to show. Of significance: a method, then those "
+    "to test it against.",
 )
 @click.option("--k", "ks", multiple=True, help="Of significance: the k to show.")
 @click.option(
