@@ -24,7 +24,7 @@ SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-demo: weights  ## index the sample PDF whole and compressed, search both, and print hits and bytes side by side
+demo: weights  ## index a report whole and compressed, search both, and print hits and bytes side by side
 	$(BIN)/python examples/demo.py build/demo
 
 test: check browser weights  ## lint, types, and all tests: what CI runs
