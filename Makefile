@@ -59,6 +59,7 @@ bench: $(VENV)/.bench weights  ## speed against other libraries, as ratios in on
 paper: $(VENV)/.paper  ## every table and figure from the committed results, into build/paper; no torch, no GPU
 	$(FROM_SOURCE) -m adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
 	$(FROM_SOURCE) docs/write_results.py
+	$(FROM_SOURCE) docs/write_images.py
 
 docs: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py

@@ -66,7 +66,7 @@ def make(folder):
     both(folder, "ptm-attn:k=0,m=6", 180, 0.54, 0.5)
     both(folder, "adamerge-mean:k=0,c_min=0.7", 200, 0.8, 0.6)
     both(folder, "adamerge:k=0,c_min=0.7", 200, 0.9, 0.7, theta=[0.8] * 5 + [0.9] * 5)
-    both(folder, "adamerge:k=0,c_min=0.7,sequence=raw", 100, 0.5, 0.5, theta=[0.95] * 10)
+    both(folder, "adamerge:k=0,c_min=0.7,sequence=running-min", 100, 0.5, 0.5, theta=[0.95] * 10)
     both(folder, "adamerge:k=0,c_min=0.7,cut=floor", 190, 0.8, 0.7, theta=[0.71] * 10)
     both(
         folder,

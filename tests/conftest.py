@@ -52,7 +52,7 @@ EVERY_METHOD = [
     "adamerge:k=none,c_min=0.5",
     "adamerge:k=0.25,c_min=0.8,cut=floor",
     "adamerge:k=-0.5,c_min=0.6,sequence=height",
-    "adamerge:k=-0.5,c_min=0.6,sequence=raw,stats=plain",
+    "adamerge:k=-0.5,c_min=0.6,sequence=running-min,stats=plain",
     "adamerge-mean:k=-0.75,c_min=0.7,unit=true",
     "adamerge:k=0,c_min=0.5,importance=density",
     "height",

@@ -59,13 +59,13 @@ def test_the_three_sequences_of_a_tree():
         np.array([0.2, 0.6, 1.0]),
         np.array([0.9, 0.5, 0.7]),
     )
-    np.testing.assert_allclose(cut.cosines(tree), [0.9, 0.5, 0.5])
+    np.testing.assert_allclose(cut.cosines(tree), [0.9, 0.5, 0.7])
+    np.testing.assert_allclose(cut.cosines(tree, "running-min"), [0.9, 0.5, 0.5])
     np.testing.assert_allclose(cut.cosines(tree, "height"), [0.98, 0.82, 0.5])
-    np.testing.assert_allclose(cut.cosines(tree, "raw"), [0.9, 0.5, 0.7])
     assert cut.cliff(tree, 0.4).merges == 1
     assert cut.cliff(tree, 0.4, "height").merges == 2
-    assert cut.floor(tree, 0.6).merges == 1
-    assert cut.floor(tree, 0.6, "raw").merges == 3  # the last merge with a cosine above the floor
+    assert cut.floor(tree, 0.6).merges == 3  # the last merge with a cosine above the floor
+    assert cut.floor(tree, 0.6, "running-min").merges == 1
 
 
 def test_on_single_patches_height_and_cosine_are_one_thing():
@@ -76,7 +76,7 @@ def test_on_single_patches_height_and_cosine_are_one_thing():
 @given(st.integers(1, 80), st.floats(-1, 1), st.integers(0, 99))
 def test_a_cut_says_what_was_merged(n, c_min, seed):
     tree = link.ward(random_page(n, 6, seed).vectors)
-    for sequence in ("running-min", "height", "raw"):
+    for sequence in ("raw", "running-min", "height"):
         c = cut.cosines(tree, sequence)
         for stop in (cut.cliff(tree, c_min, sequence), cut.floor(tree, c_min, sequence)):
             groups = cut.groups(tree, stop)
@@ -101,7 +101,7 @@ def test_a_floor_is_a_cosine(c_min):
 
 def test_the_door_of_cutting():
     tree = link.ward(random_page(5, 4).vectors)
-    with pytest.raises(BadInput, match="sequence must be running-min or height or raw, got 'foo'"):
+    with pytest.raises(BadInput, match="sequence must be raw or running-min or height, got 'foo'"):
         cut.cliff(tree, 0.5, "foo")
     with pytest.raises(BadInput, match="c_min is a cosine"):
         cut.cliff(tree, "high")

@@ -9,6 +9,7 @@ import pytest
 from adamerge.errors import BadFile
 from adamerge.evaluate.data import Dataset, dataset_names, load_dataset, vidore
 from adamerge.evaluate.data.parquet_folder import read_parquet_folder
+from adamerge.evaluate.data.vidore_pins import PINS
 
 
 def test_flat_rows_give_each_page_once(tmp_path):
@@ -179,13 +180,15 @@ def test_the_fourteen_tasks_have_11273_pages_and_v2_the_queries_of_the_paper():
 
 
 @pytest.mark.filterwarnings("ignore")  # mteb's
-def test_every_task_of_every_preset_is_pinned_by_mteb():
+def test_every_task_of_every_preset_is_pinned_as_by_mteb():
+    import mteb
+
     tasks = {name.partition(":")[0] for preset in vidore.PRESETS.values() for name in preset}
     assert len(tasks) == 10 + 4 + 8
-    for task in tasks:
-        path, revision = vidore.pinned_revision(task)
-        assert "/" in path
-        assert len(revision) == 40
+    assert tasks == set(PINS)
+    for task, (path, revision) in PINS.items():
+        about = mteb.get_task(task).metadata.dataset
+        assert (about["path"], about["revision"]) == (path, revision)
 
 
 def test_numbers_that_are_not_the_known_ones_are_refused(tmp_path):
@@ -194,8 +197,10 @@ def test_numbers_that_are_not_the_known_ones_are_refused(tmp_path):
         vidore.check_counts(small)
 
 
-def test_a_local_folder_goes_before_the_hub(tmp_path):
+def test_a_local_folder_goes_before_the_hub(tmp_path, caplog):
     hub.beir(tmp_path / "Vidore2ESGReportsRetrieval")
+    load_dataset("Vidore2ESGReportsRetrieval", tmp_path)
+    assert "has 6 pages and 6 queries, and the published Vidore2" in caplog.text
     assert len(load_dataset("Vidore2ESGReportsRetrieval", tmp_path).queries) == 6
     english = load_dataset("Vidore2ESGReportsRetrieval:english", tmp_path)
     assert (english.name, len(english.queries)) == ("Vidore2ESGReportsRetrieval:english", 3)

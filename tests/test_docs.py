@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import manual
 import pytest
 
 from adamerge.cli import main
+from adamerge.compress import DEFAULT_METHOD
 from adamerge.compress.names import METHODS
 from adamerge.evaluate.books import build_book, write_book
 
@@ -52,6 +54,11 @@ def test_the_session_of_the_readme_is_what_the_command_prints(here):
     assert run.stdout == want
 
 
+def test_the_default_method_of_the_documentation_is_the_one_that_is_stored():
+    page = (ROOT / "docs" / "search.md").read_text()
+    assert f"Without `--method`, `adamerge index` stores pages by `{DEFAULT_METHOD}`" in page
+
+
 def test_the_readme_opens_with_the_two_commands():
     head = (ROOT / "README.md").read_text().splitlines()[:10]
     assert any(line.startswith("make demo") for line in head)
@@ -61,7 +68,9 @@ def test_the_readme_opens_with_the_two_commands():
 def test_the_command_line_is_documented_as_it_is():
     render = runpy.run_path(str(ROOT / "docs" / "write_cli.py"))["render"]
     assert (ROOT / "docs" / "cli.md").read_text() == render(), "run: make docs"
-    for name, verb in main.commands.items():
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        verb = main.get_command(context, name)
         assert f"## adamerge {name}\n" in render()
         assert verb.help
         assert all(

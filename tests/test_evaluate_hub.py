@@ -3,16 +3,20 @@
 import shutil
 import warnings
 from dataclasses import replace
+from importlib.metadata import EntryPoint
+from typing import ClassVar
 
 import hub
+import light
 import numpy as np
 import pytest
 import tiny
 from experiment_runs import go, is_done, run_in
 
-from adamerge.encoders import EncoderSpec
-from adamerge.errors import Mismatch
+from adamerge.encoders import EncoderSpec, spec
+from adamerge.errors import BadInput, Mismatch
 from adamerge.evaluate.experiment import Experiment, read_cells, read_datasets, read_experiment
+from adamerge.types import Word
 
 pytestmark = pytest.mark.xdist_group("evaluate-hub")  # one checkpoint is made, once
 
@@ -57,6 +61,71 @@ def test_the_whole_chain_runs_on_local_folders_of_all_three_schemas(colqwen, tmp
     assert is_done(read_experiment(tmp_path / "plan.toml"), tmp_path)
 
 
+class Counted(light.Light):
+    """Says when it is loaded, and refuses to be where it is called missing."""
+
+    loads: ClassVar = []
+
+    def __init__(self, name, *, size=4):
+        super().__init__(name)
+        self.loads.append((name, size))
+        if size == 0:
+            raise BadInput(f"{name} cannot be loaded")
+        self.size = size
+
+    @property
+    def about(self):
+        return super().about | {"options": {"size": self.size}}
+
+    def _page(self, page):
+        words = [Word(text, (0.0, 0.0, 1.0, 1.0)) for text in "abcdefgh"[: self.size]]
+        return super()._page(replace(page, words=tuple(words)))
+
+
+FIRST = "test_evaluate_hub:Counted"
+
+
+@pytest.fixture
+def two_encoders(tmp_path, monkeypatch):
+    """Two datasets, and two encoders with options of their own, of which the second is registered under a name."""
+    for name in ("one", "two"):
+        hub.flat(tmp_path / "data" / name, pages=3)
+    monkeypatch.setattr(Counted, "loads", [])
+    point = EntryPoint("second", FIRST, spec.GROUP)
+    monkeypatch.setattr(spec, "_entry_points", lambda: [point])
+    monkeypatch.setattr(spec, "_package", lambda point: "tests")
+    return lambda second: Experiment(
+        [EncoderSpec(FIRST, {"size": 5}), EncoderSpec("second", {"size": second})],
+        ["one", "two"],
+        ["identity"],
+        usual_patches={FIRST: 5, "second": 40},
+    )
+
+
+def test_an_encoder_is_loaded_before_the_first_cell_and_kept_between_datasets(
+    two_encoders, tmp_path, caplog
+):
+    cells = list(run_in(two_encoders(3), tmp_path))
+    assert [(cell.encoder, cell.dataset, cell.patches // cell.pages) for cell in cells] == [
+        (FIRST, "one", 5),
+        (FIRST, "two", 5),
+        ("second", "one", 3),
+        ("second", "two", 3),
+    ]
+    # the second is tried first, so that the first stays
+    assert Counted.loads == [("second", 3), (FIRST, 5), ("second", 3)]
+    assert caplog.text.count("half of the pages have 3 patches or more, and 40 are usual") == 2
+    assert is_done(two_encoders(3), tmp_path)
+
+
+def test_an_encoder_that_cannot_be_loaded_is_found_before_the_first_cell(two_encoders, tmp_path):
+    with pytest.raises(BadInput, match="second cannot be loaded"):
+        next(run_in(two_encoders(0), tmp_path))
+    assert Counted.loads == [("second", 0)]
+    assert not list(read_cells(tmp_path / "results"))
+    assert not (tmp_path / "vectors").exists()
+
+
 def test_weights_are_known_without_loading_them(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     assert EncoderSpec("a/model").weights() is None  # never loaded here
@@ -86,7 +155,7 @@ def test_other_options_or_weights_are_not_mixed(colqwen, tmp_path):
     for results in (tmp_path / "new", other / "results"):  # vectors are refused, and cells
         with pytest.raises(
             Mismatch,
-            match=r"with options {'max_num_visual_tokens': 8}, not {}: choose another folder",
+            match=r"with options {.*'max_num_visual_tokens': 8}, not {.*}: choose another folder",
         ):
             next(run_in(plan, other, results))
     weights = next(checkpoint.glob("*.safetensors"))

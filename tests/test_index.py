@@ -15,7 +15,7 @@ from processes import ended, start_python
 from waiting import LONG, until
 
 import adamerge as am
-from adamerge.encoders import default_method
+from adamerge.compress.default_method import DEFAULT_METHOD
 from adamerge.errors import BadFile, BadInput, Locked, Mismatch
 from adamerge.files import hash_of
 from adamerge.store.metadata import read_metadata
@@ -390,11 +390,10 @@ def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_pat
             assert entry.hash == pages[entry.id].hash
 
 
-def test_the_method_is_the_encoders_where_none_is_asked_for(store, folder):
-    assert default_method("minilm") == "adamerge:k=none,c_min=0.6,unit=true"
-    assert default_method("vidore/colqwen2.5-v0.2") == "adamerge"
-    page = (Path(__file__).parent.parent / "docs" / "search.md").read_text()
-    assert f"pages of `minilm` by `{default_method('minilm')}`" in page
-    assert f"pages of any other encoder by the paper's `{default_method('any/other')}`" in page
+def test_a_new_store_takes_the_default_method_and_any_other_keeps_its_own(store, folder, tmp_path):
     index(store, folder, method=None)
-    assert store.about.method == str(am.parse_method(default_method(Light.name)))
+    assert store.about.method == str(am.parse_method(DEFAULT_METHOD)) == str(am.Height())
+    with am.open_store(tmp_path / "other") as other:
+        for method in ("sem-cluster:m=2", None):
+            index(other, folder, method=method)
+            assert other.about.method == "sem-cluster:m=2"

@@ -30,7 +30,7 @@ def same(found, wanted):
         "adamerge-mean:k=none,c_min=0.705",
         "adamerge:k=0.1,c_min=0.5,cut=floor",
         "adamerge:sequence=height",
-        "adamerge:sequence=raw,stats=plain",
+        "adamerge:sequence=running-min,stats=plain",
         "adamerge:c_min=-0.5,importance=density",
     ],
 )
@@ -114,7 +114,8 @@ EVERY_CUT = """([step, last]) => Array.from({length: last + 1}, (_, t) =>
 
 
 @pytest.mark.parametrize(
-    "name", ["adamerge", "adamerge:sequence=raw", "ptm:m=3", "sem-cluster:m=4,linkage=condensed"]
+    "name",
+    ["adamerge", "adamerge:sequence=running-min", "ptm:m=3", "sem-cluster:m=4,linkage=condensed"],
 )
 def test_every_place_of_the_handle_gives_the_groups_of_that_cut(look, name):
     inspection = am.inspect(grid_page(), name)
@@ -125,7 +126,7 @@ def test_every_place_of_the_handle_gives_the_groups_of_that_cut(look, name):
             opened.evaluate(EVERY_CUT, [i, len(step.sequence)])
         ):
             stop = cut.budget(
-                step.tree, len(step.tree) - made, getattr(step.method, "sequence", "running-min")
+                step.tree, len(step.tree) - made, getattr(step.method, "sequence", "raw")
             )
             groups = np.full(len(inspection.page), -1)
             groups[step.kept] = cut.groups(step.tree, stop)

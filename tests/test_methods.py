@@ -152,9 +152,7 @@ def test_adamerge_is_its_four_stages(make_page, options):
 
     keep = prune.by_attention(page.attention, k=-0.5)
     tree = link.ward(page.vectors[keep])
-    stop = (cut.floor if "cut" in options else cut.cliff)(
-        tree, 0.6, options.get("sequence", "running-min")
-    )
+    stop = (cut.floor if "cut" in options else cut.cliff)(tree, 0.6, options.get("sequence", "raw"))
     groups = cut.groups(tree, stop)
     unit = "unit" in options
     if options.get("pool") == "mean":
@@ -222,7 +220,9 @@ def test_extra_rows_are_stored_untouched_and_do_not_count(make_page, method):
 def test_without_attention_pruning_is_refused_and_says_what_to_do(make_page):
     bare = am.MultiVector(make_page(20).vectors)
     for name in ("adamerge", "docpruner", "ptm"):
-        with pytest.raises(BadInput, match=r"needs the attention .* pass attention=, or k=None"):
+        with pytest.raises(
+            BadInput, match=r"'height', which needs none, or pass attention=, or .* k=None"
+        ):
             am.parse_method(name)(bare)
 
 

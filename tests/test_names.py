@@ -117,7 +117,7 @@ def test_spaces_and_case_of_none_do_not_matter():
         ("random:keep=0", BadInput, "keep is a share"),
         ("adamerge:c_min=1.5", BadInput, "c_min is a cosine"),
         ("adamerge:cut=steep", BadInput, "AdaMerge: cut must be cliff or floor, got 'steep'"),
-        ("adamerge:sequence=", BadInput, "sequence must be running-min or height or raw"),
+        ("adamerge:sequence=", BadInput, "sequence must be raw or running-min or height"),
         ("adamerge:unit=1", BadInput, "unit must be true or false, got '1'"),
         ("sem-cluster:m=0.5", BadInput, "m must be at least 1"),
         ("ptm:m=0", BadInput, "m must be at least 1"),

@@ -188,7 +188,7 @@ def test_who_hangs_up_while_sending_is_no_error_of_the_server(server):
     head = b"POST /api/index HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n"
     with socket.create_connection(server.address) as line:
         line.sendall(head + b"Content-Type: multipart/form-data; boundary=line\r\n\r\n--line\r\n")
-    counted = 'adamerge_requests_total{route="index",method="POST",status="400"}'
+    counted = 'adamerge_requests_total{method="POST",route="index",status="400"}'
     until(lambda: server.metric(counted) == 1, "the hang-up to be counted", server.process)
     assert 'status="500"' not in server.ask("/metrics")[2].decode()
 

@@ -6,10 +6,12 @@ out, as the real configs do.
 """
 
 import json
+import shutil
 from functools import cache
 
 import torch
 from PIL import Image
+from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 KINDS = [
@@ -85,6 +87,44 @@ def make(kind, folder):
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
+
+
+# of the adapters of ColQwen2.5 and ColNomic on the hub: every projection of the language model, and the last layer
+PUBLISHED_TARGETS = (
+    r"(.*(model).*(down_proj|gate_proj|up_proj|k_proj|q_proj|v_proj|o_proj).*$"
+    r"|.*(custom_text_proj).*$)"
+)
+
+
+def make_lora(base, folder, targets=("q_proj", "v_proj"), seed=1):
+    """An adapter onto a checkpoint, with weights that change its output."""
+    from colpali_engine.models import ColQwen2_5
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(seed)
+    if not isinstance(targets, str):
+        targets = list(targets)
+    lora = LoraConfig(r=4, target_modules=targets, init_lora_weights=False)
+    get_peft_model(ColQwen2_5.from_pretrained(base), lora).save_pretrained(folder)
+    _copy_processor(base, folder)
+    return folder
+
+
+def as_published(lora, folder):
+    """The same adapter with the keys that adapters of the hub have: model.layers instead of language_model.layers."""
+    shutil.copytree(lora, folder)
+    file = folder / "adapter_model.safetensors"
+    weights = {}
+    for name, weight in load_file(file).items():
+        weights[name.replace("language_model.layers", "model.layers")] = weight
+    save_file(weights, file, {"format": "pt"})
+    return folder
+
+
+def _copy_processor(base, folder):
+    for file in base.iterdir():
+        if "token" in file.name or "processor" in file.name or file.name.endswith(".jinja"):
+            shutil.copy(file, folder)
 
 
 def picture(width, height, seed):

@@ -7,8 +7,8 @@ import click
 
 from adamerge import files
 from adamerge.cli.common import own_modules, vector_options
-from adamerge.compress import parse_method
-from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method, load_encoder
+from adamerge.compress import DEFAULT_METHOD, parse_method
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, load_encoder
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, Query
@@ -79,7 +79,7 @@ def inspect(
     """  # noqa: D301 (click reads the backslash)
     if out is None and svg is None:
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
-    method = parse_method(method_name or _default_method(page, name))
+    method = parse_method(method_name or _default_method(page))
     options = ReadOptions(column, prompt_rows)
     patches, picture, encoder = _read(page, options, image, name, device, dpi, bool(texts))
     inspection = inspect_page(patches, method, picture, _queries(encoder, texts))
@@ -146,18 +146,14 @@ def _encoder_of_vectors(page: str, name: str | None, device: str | None) -> Enco
     return spec.load()
 
 
-def _default_method(page: str, encoder_name: str | None) -> str:
+def _default_method(page: str) -> str:
     """The method of the page's store, or else the one that `adamerge index` would store the page by."""
     stored = split_store(page)
     if stored:
         where, _ = stored
         with open_named(where) as store:
             return store.require_about().method
-    if is_picture(page):
-        return default_method(encoder_name or DEFAULT_ENCODER)
-    spec = encoder_of(page)
-    recorded = spec.name if spec else ""
-    return default_method(encoder_name or recorded)
+    return DEFAULT_METHOD
 
 
 def _queries(encoder: Encoder | None, texts: Sequence[str]) -> list[Query]:

@@ -8,13 +8,14 @@ import click
 
 from adamerge import evaluate
 from adamerge.cli.evaluate import FOLDER
+from adamerge.cli.evaluate import evaluate as evaluate_verb
 from adamerge.errors import BadInput
 
 TABLES = evaluate.tables.TABLES
 FIGURES = evaluate.figures.FIGURES
 FILE = click.Path(path_type=Path, dir_okay=False)
 TAKES = {  # option -> tables that have it
-    "methods": ("significance", "controls", "theta"),
+    "methods": ("significance", "controls", "theta", "efficiency", "sequence"),
     "ks": ("significance",),
     "compression": ("ablation", "efficiency"),
     "c_min": ("ablation",),
@@ -63,7 +64,8 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     "--method",
     "methods",
     multiple=True,
-    help="Of controls and theta: the methods to show. Of significance: a method, then those to test it against.",
+    help="Of controls, theta, efficiency and sequence: the methods to show. Of significance: a method, then those "
+    "to test it against.",
 )
 @click.option("--k", "ks", multiple=True, help="Of significance: the k to show.")
 @click.option(
@@ -162,4 +164,5 @@ def _print(table: evaluate.Table, form: str, out: Path | None) -> None:
         click.echo(evaluate.format_table(table, form), nl=False)
 
 
-VERBS = (print_table, draw_figure, write_report, compare_results)
+for verb in (print_table, draw_figure, write_report, compare_results):
+    evaluate_verb.add_command(verb)

@@ -1,6 +1,7 @@
 """MultiVector -> Compressed: prune, link, cut, pool. Stages are functions on arrays, methods are choices of stages."""
 
 from adamerge.compress import cut, link, pool, prune
+from adamerge.compress.default_method import DEFAULT_METHOD
 from adamerge.compress.methods import (
     AdaMerge,
     DocPruner,
@@ -15,6 +16,7 @@ from adamerge.compress.names import Method, parse_method
 from adamerge.compress.stream import compress, compress_pages
 
 __all__ = [
+    "DEFAULT_METHOD",
     "AdaMerge",
     "DocPruner",
     "Height",

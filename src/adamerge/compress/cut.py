@@ -13,15 +13,15 @@ from adamerge.arrays import Doubles, Ints
 from adamerge.errors import BadInput
 from adamerge.types import Cut, Tree
 
-CosineSequence = Literal["running-min", "height", "raw"]
+CosineSequence = Literal["raw", "running-min", "height"]
 
 
-def cosines(tree: Tree | Doubles, sequence: CosineSequence = "running-min") -> Doubles:
+def cosines(tree: Tree | Doubles, sequence: CosineSequence = "raw") -> Doubles:
     r"""The merge-cosine sequence of a tree: (n-1,). What is a sequence already comes back as it is.
 
+    "raw"           c_t                       centroid cosines, as the paper prints them; a third of the steps rise
     "running-min"   min_{s <= t} c_s          centroid cosines made monotone
     "height"        1 - h_t^2 / 2             the cosine of two single patches at that height; monotone
-    "raw"           c_t                       centroid cosines as they are: they rise at a third of the steps
     """
     if not isinstance(tree, Tree):
         return np.asarray(tree, np.float64)
@@ -33,9 +33,7 @@ def cosines(tree: Tree | Doubles, sequence: CosineSequence = "running-min") -> D
     return np.minimum.accumulate(tree.cosines)
 
 
-def cliff(
-    tree: Tree | Doubles, c_min: float = 0.7, sequence: CosineSequence = "running-min"
-) -> Cut:
+def cliff(tree: Tree | Doubles, c_min: float = 0.7, sequence: CosineSequence = "raw") -> Cut:
     r"""Stop before the widest drop that starts at or above the floor.
 
         t* = argmax_t  c_t - c_{t+1} ,   1 <= t <= n-2 ,   c_t >= c_min
@@ -50,9 +48,7 @@ def cliff(
     return _after(c, int(drops.argmax()) + 1)
 
 
-def floor(
-    tree: Tree | Doubles, c_min: float = 0.7, sequence: CosineSequence = "running-min"
-) -> Cut:
+def floor(tree: Tree | Doubles, c_min: float = 0.7, sequence: CosineSequence = "raw") -> Cut:
     """Make every merge up to the last with c_t >= c_min, and look for no gap; fewer than three patches: no merge."""
     c = cosines(tree, sequence)
     above = np.flatnonzero(c >= _floor(c_min))
@@ -61,7 +57,7 @@ def floor(
     return _after(c, int(above[-1]) + 1)
 
 
-def budget(tree: Tree | Doubles, m: int, sequence: CosineSequence = "running-min") -> Cut:
+def budget(tree: Tree | Doubles, m: int, sequence: CosineSequence = "raw") -> Cut:
     """Merge until m groups are left; a tree of fewer patches stays as it is."""
     if not isinstance(m, int | np.integer) or m < 1:
         raise BadInput(f"a page needs a whole number of groups, at least one, got m={m}")

@@ -157,7 +157,7 @@ class AdaMerge(
     c_min: float = 0.7
     pool: Pool = "attention"
     cut: Literal["cliff", "floor"] = "cliff"
-    sequence: CosineSequence = "running-min"
+    sequence: CosineSequence = "raw"
     stats: Stats = "iqr"
     unit: bool = False
     importance: Importance = "attention"
@@ -241,7 +241,7 @@ def height_at(pages: Iterable[MultiVector], compression: float, k: float | None 
     if merges <= 0:
         return SMALLEST
     needed = float(rising[merges - 1])
-    return max(SMALLEST, math.ceil(needed / SMALLEST) * SMALLEST)
+    return round(max(SMALLEST, math.ceil(needed / SMALLEST) * SMALLEST), 4)
 
 
 def _all(page: MultiVector) -> Bools:
@@ -253,8 +253,9 @@ def _survivors(page: MultiVector, k: float | None, stats: Stats) -> Bools:
         return _all(page)
     if page.attention is None:
         raise BadInput(
-            f"pruning at k={k:g} needs the attention of each patch and the page has none: "
-            f"pass attention=, or k=None (k=none in a name) to merge without pruning, or importance=density"
+            f"pruning at k={k:g} needs the attention of each patch, and the page has none: "
+            f"use the method 'height', which needs none, or pass attention=, "
+            f"or skip pruning by k=None (k=none in a name)"
         )
     return prune.by_attention(page.attention, k, stats)
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from adamerge.arrays import Floats
-from adamerge.encoders.default_method import default_method
 from adamerge.encoders.spec import DEFAULT_ENCODER, EncoderSpec
 from adamerge.types import MultiVector, Page
 
@@ -13,7 +12,6 @@ __all__ = [
     "Encoder",
     "EncoderSpec",
     "as_pages",
-    "default_method",
     "load_encoder",
 ]
 

@@ -195,6 +195,7 @@ class ColPaliEncoder:
     ) -> MultiVector:
         real = batch["attention_mask"][i].bool()
         patch = (batch["input_ids"][i] == self._image_token()) & real
+        self._check_limit(int(patch.sum()), id)
         grid, boxes = patch_layout(self.processor, batch, i, int(patch.sum()))
         return MultiVector(
             vectors=_array(vectors[i][patch]),
@@ -204,6 +205,15 @@ class ColPaliEncoder:
             boxes=boxes,
             id=id,
         )
+
+    def _check_limit(self, patches: int, id: str) -> None:
+        """Refuse a page above the limit: a processor that does not obey it would make another experiment of a run."""
+        limit = self.max_num_visual_tokens
+        if limit is not None and patches > limit:
+            raise BadFile(
+                f"page '{id}' has {patches} patches, and max_num_visual_tokens is {limit}: "
+                f"the processor of {self.name} does not obey it; install the versions of constraints.txt"
+            )
 
     def _image_token(self) -> int:
         token = getattr(self.processor, "image_token_id", None)

@@ -99,7 +99,7 @@ def run(
         experiment = read_experiment(Path(experiment))
     experiment = replace(
         experiment,
-        encoders=encoders or experiment.encoders,
+        encoders=[experiment.encoder(name) for name in encoders] or experiment.encoders,
         datasets=datasets or experiment.datasets,
         methods=methods or experiment.methods,
         data=Path(data or experiment.data),

@@ -58,7 +58,7 @@ class Step:
             return np.zeros(0)
         if isinstance(self.method, Height):
             return cut.cosines(self.tree, "height")
-        return cut.cosines(self.tree, getattr(self.method, "sequence", "running-min"))
+        return cut.cosines(self.tree, getattr(self.method, "sequence", "raw"))
 
 
 def make_step(page: MultiVector, method: Method) -> Step:

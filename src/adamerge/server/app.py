@@ -24,19 +24,20 @@ def make_context(settings: Settings, reader: StoreReader) -> Context:
     metrics = Metrics()
 
     def on_end(job: Job) -> None:
-        metrics.count("adamerge_uploads_total", state=job.state)
+        metrics.uploads.labels(job.state).inc()
         reader.forget_facts()
 
+    viewer = WorkerClient(settings, on_start=metrics.worker_starts.inc)
     uploads = None
     if settings.uploads is not None and reader.encoder is not None:
         uploads = UploadQueue(
-            WorkerClient(settings),
+            WorkerClient(settings, on_start=metrics.worker_starts.inc),
             settings,
             settings.uploads,
             lambda: health.store_problem(reader, settings, writes=True),
             on_end,
         )
-    return Context(settings, reader, metrics, WorkerClient(settings), uploads)
+    return Context(settings, reader, metrics, viewer, uploads)
 
 
 def make_app(context: Context) -> Starlette:

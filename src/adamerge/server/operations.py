@@ -23,13 +23,13 @@ async def search(request: Request, query: SearchQuery) -> SearchResult:
         result = await context.reader.search(query)
     except Busy as error:
         reason = "too_long" if isinstance(error, SearchTimeout) else "busy"
-        context.metrics.count("adamerge_searches_unanswered_total", reason=reason)
+        context.metrics.searches_unanswered.labels(reason).inc()
         raise
     except asyncio.CancelledError:
-        context.metrics.count("adamerge_searches_unanswered_total", reason="hung_up")
+        context.metrics.searches_unanswered.labels("hung_up").inc()
         raise
-    context.metrics.count("adamerge_searches_total")
-    context.metrics.observe("adamerge_search_seconds", time.perf_counter() - start)
+    context.metrics.searches.inc()
+    context.metrics.search_seconds.observe(time.perf_counter() - start)
     return result
 
 

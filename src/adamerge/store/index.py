@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from adamerge.compress.names import Method, parse_method
-from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, default_method
+from adamerge.compress import DEFAULT_METHOD, Method, parse_method
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.encoders.encode import Watcher, batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
@@ -132,7 +132,7 @@ class Indexing:
     """How files become entries.
 
     encoder     if it is only named, it is loaded when it is needed
-    method      None for default_method() of the encoder
+    method      None for that of the store, or DEFAULT_METHOD for a new one
     batch_size  pages that are encoded at a time
     pixels      of a thumbnail's longer side; 0 for no thumbnails
     skip_bad    is told of bad pages; without it, the first bad page ends the run
@@ -203,7 +203,7 @@ def index_files(
 
 def _checked_method(store: Store, how: Indexing) -> Method:
     """The method to compress by; another method or encoder than that of the store is refused."""
-    wanted = how.method or default_method(how.encoder_name)
+    wanted = how.method or _usual_method(store)
     method = parse_method(wanted) if isinstance(wanted, str) else wanted
     if store.about is None:
         return method
@@ -213,6 +213,12 @@ def _checked_method(store: Store, how: Indexing) -> Method:
         )
     store.about.check_encoder({"name": how.encoder_name, "dpi": how.dpi})
     return method
+
+
+def _usual_method(store: Store) -> str:
+    if store.about is None:
+        return DEFAULT_METHOD
+    return store.about.method
 
 
 def _update_known(files: Sequence[FileToIndex], store: Store) -> None:

@@ -1,14 +1,17 @@
-"""ViDoRe v1, v2 and v3 by name: paths and revisions as mteb pins them, counts as they are known.
+"""ViDoRe v1, v2 and v3 by name: repositories and commits are pinned (vidore_pins.py), counts are known.
 
 A local folder of the task's name goes before the hub, so that all of it works offline. The hub needs the extra `mteb`.
 """
 
+import logging
 from pathlib import Path
-from typing import Any
 
-from adamerge.errors import BadFile, UnknownName, missing_extra
+from adamerge.errors import BadFile, missing_extra
 from adamerge.evaluate.data.dataset import Dataset
 from adamerge.evaluate.data.parquet_folder import read_parquet_folder
+from adamerge.evaluate.data.vidore_pins import PINS
+
+log = logging.getLogger(__name__)
 
 # task -> pages, queries per language; over v1 and v2 there are 11,273 pages
 V1 = {
@@ -64,18 +67,35 @@ def is_task(name: str) -> bool:
 def load_task(name: str, data: Path) -> Dataset:
     """A task from its folder below `data`, else from the hub.
 
-    A download whose numbers of pages and queries are not the published ones is refused; a local folder is the user's.
+    A download whose numbers of pages and queries are not the published ones is refused. A local folder is the user's:
+    one with other numbers is taken, with a warning.
     """
     task, _, language = name.partition(":")
     languages = [language] if language else []
 
     folder = data / task
     if folder.is_dir():
-        return read_parquet_folder(folder, name, languages)
+        dataset = read_parquet_folder(folder, name, languages)
+        _warn_of_other_counts(dataset, folder)
+        return dataset
 
     dataset = read_parquet_folder(_download(task), name, languages)
     check_counts(dataset)
     return dataset
+
+
+def _warn_of_other_counts(dataset: Dataset, folder: Path) -> None:
+    pages, queries = known_counts(dataset.name)
+    if (len(dataset), len(dataset.queries)) != (pages, queries):
+        log.warning(
+            "%s has %d pages and %d queries, and the published %s has %d and %d",
+            folder,
+            len(dataset),
+            len(dataset.queries),
+            dataset.name,
+            pages,
+            queries,
+        )
 
 
 def check_counts(dataset: Dataset) -> None:
@@ -99,16 +119,13 @@ def known_counts(name: str) -> tuple[int, int]:
     return pages, queries * LANGUAGES.get(task, 1)
 
 
-def pinned_revision(task: str) -> tuple[str, str]:
-    """Path and revision of a task's data on the hub, as mteb pins them."""
-    about = _mteb_task(task).metadata.dataset
-    return about["path"], about["revision"]
-
-
 def _download(task: str) -> Path:
-    from huggingface_hub import snapshot_download  # mteb brings it
+    try:
+        from huggingface_hub import snapshot_download  # mteb brings it
+    except ImportError:
+        raise missing_extra("the data of ViDoRe", "mteb") from None
 
-    path, revision = pinned_revision(task)
+    path, revision = PINS[task]
     try:
         folder = snapshot_download(
             path, repo_type="dataset", revision=revision, allow_patterns="*.parquet"
@@ -119,17 +136,6 @@ def _download(task: str) -> Path:
             f"({_first_line(error)})"
         ) from None
     return Path(folder)
-
-
-def _mteb_task(task: str) -> Any:
-    try:
-        import mteb
-    except ImportError:
-        raise missing_extra("the data of ViDoRe", "mteb") from None
-    try:
-        return mteb.get_task(task)
-    except KeyError:
-        raise UnknownName(f"mteb has no task '{task}': pip install -U mteb") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -1,9 +1,12 @@
 """An experiment -> a folder of results, cell by cell; cells that are there are passed over."""
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from adamerge.encoders import EncoderSpec
 from adamerge.evaluate.data import Dataset, dataset_names, load_dataset
@@ -12,16 +15,21 @@ from adamerge.evaluate.experiment.cell_files import pack_cells, read_cells_of, w
 from adamerge.evaluate.experiment.compute_cell import EncodedDataset, compute_cell
 from adamerge.evaluate.experiment.controls import MethodOrControl
 from adamerge.evaluate.experiment.dataset_files import write_dataset
+from adamerge.evaluate.experiment.encoder_keeper import EncoderKeeper
 from adamerge.evaluate.experiment.experiment_file import Experiment
 from adamerge.evaluate.experiment.measures import ir_measures_library
 from adamerge.evaluate.experiment.vector_cache import (
+    LoadEncoder,
     cache_folders,
     encode_dataset,
+    is_encoded,
     read_cached,
 )
 from adamerge.search import stack_queries
 from adamerge.vectors import open_shards, pages_per_shard
 
+log = logging.getLogger(__name__)
+FAR = 0.25  # share by which the median page may differ from the usual one
 Progress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
 
@@ -32,6 +40,7 @@ class PlannedCells:
     spec: EncoderSpec
     dataset: Dataset
     entries: Sequence[MethodOrControl]
+    usual_patches: int | None = None
 
 
 def plan_cells(experiment: Experiment, results: Path) -> list[PlannedCells]:
@@ -48,15 +57,16 @@ def plan_cells(experiment: Experiment, results: Path) -> list[PlannedCells]:
             datasets[dataset.name] = dataset
 
     plan = []
-    for encoder in experiment.encoders:
-        spec = EncoderSpec(encoder, experiment.options)
+    for spec in experiment.specs:
+        spec.check_options()
+        usual = experiment.usual_patches.get(spec.name)
         for dataset in datasets.values():
             there = read_cells_of(results, spec.name, dataset.name)
             if there:  # all others agree with the first
                 spec.check(there[0].made_by, results)
             done = {cell.method for cell in there}
             entries = [entry for entry in experiment.entries if str(entry) not in done]
-            plan.append(PlannedCells(spec, dataset, entries))
+            plan.append(PlannedCells(spec, dataset, entries, usual))
     return plan
 
 
@@ -69,6 +79,9 @@ def run_cells(
 ) -> Iterator[Cell]:
     """Run what was planned, and yield each cell once its file is written.
 
+    Every encoder that is needed is loaded once before the first cell, so that one that cannot be is found then. An
+    encoder stays loaded from dataset to dataset, and goes before the next one comes.
+
     vectors   folder of encoded datasets; what is not there is encoded first
     progress  is called as ("cells", done, total), and as ("encoding DATASET", done, total) with pages
     """
@@ -77,9 +90,12 @@ def run_cells(
     done = 0
     progress("cells", done, total)
 
+    keeper = EncoderKeeper()
+    _try_encoders(plan, vectors, keeper)
     for planned in plan:
         if planned.entries:
-            encoded = load_encoded(planned.spec, planned.dataset, vectors, progress)
+            encoded = load_encoded(planned.spec, planned.dataset, vectors, progress, keeper.load)
+            _warn_of_other_sizes(encoded, planned.usual_patches)
         for entry in planned.entries:
             cell = compute_cell(encoded, entry, jobs)
             write_cell(results, cell)
@@ -89,8 +105,39 @@ def run_cells(
         pack_cells(results, planned.spec.name, planned.dataset.name)
 
 
+def _try_encoders(plan: Sequence[PlannedCells], vectors: Path, keeper: EncoderKeeper) -> None:
+    """Load every encoder that has something to encode; the first one last, since the last is kept."""
+    needed = {}
+    for planned in plan:
+        spec = planned.spec
+        folders = cache_folders(vectors, spec.name, planned.dataset.name)
+        if planned.entries and not is_encoded(planned.dataset, folders, spec):
+            needed[spec.name] = spec
+    for spec in reversed(needed.values()):
+        keeper.load(spec).encode_queries(["a query"])
+
+
+def _warn_of_other_sizes(encoded: EncodedDataset, usual: int | None) -> None:
+    """Say so where pages are cut into far more or far fewer patches than elsewhere."""
+    if usual is None:
+        return
+    median = float(np.median([len(page) for page in encoded.pages]))
+    if abs(median - usual) > FAR * usual:
+        log.warning(
+            "%s: half of the pages have %.0f patches or more, and %d are usual with %s",
+            encoded.dataset.name,
+            median,
+            usual,
+            encoded.encoder,
+        )
+
+
 def load_encoded(
-    spec: EncoderSpec, dataset: Dataset, vectors: Path, progress: Progress | None = None
+    spec: EncoderSpec,
+    dataset: Dataset,
+    vectors: Path,
+    progress: Progress | None = None,
+    load: LoadEncoder = EncoderSpec.load,
 ) -> EncodedDataset:
     """Encode a dataset, if nobody has yet, and hold it in memory."""
     progress = progress or _ignore
@@ -99,7 +146,7 @@ def load_encoded(
 
     done = sum(pages_per_shard(folders.pages).values())  # by an earlier run that was stopped
     progress(task, done, len(dataset))
-    for _ in encode_dataset(dataset, folders, spec):
+    for _ in encode_dataset(dataset, folders, spec, load):
         done += 1
         progress(task, done, len(dataset))
 

@@ -1,11 +1,11 @@
 """A dataset, encoded once: its pages and queries as two folders of vectors, which every run reads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
-from adamerge.encoders import EncoderSpec
+from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.encoders.encode import encode_pages
 from adamerge.errors import BadFile, Mismatch
 from adamerge.evaluate.data import Dataset
@@ -13,7 +13,8 @@ from adamerge.evaluate.experiment.file_names import file_name
 from adamerge.types import MultiVector
 from adamerge.vectors import Writer, is_shards, open_shards, read_manifest
 
-BATCH = 4  # pages at a time, as in the paper; vectors depend on it by padding
+BATCH = 4  # pages at a time; vectors depend on it a little, by padding
+LoadEncoder = Callable[[EncoderSpec], Encoder]
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,24 @@ def cache_folders(vectors: Path, encoder: str, dataset: str) -> CacheFolders:
     )
 
 
+def is_encoded(dataset: Dataset, folders: CacheFolders, spec: EncoderSpec) -> bool:
+    """Whether nothing is left to encode; folders of another dataset or encoder are refused."""
+    pages_done = _is_done(folders.pages, dataset.source, spec)
+    queries_done = _is_done(folders.queries, _hash_of_queries(dataset), spec)
+    return pages_done and queries_done
+
+
 def encode_dataset(
-    dataset: Dataset, folders: CacheFolders, spec: EncoderSpec
+    dataset: Dataset, folders: CacheFolders, spec: EncoderSpec, load: LoadEncoder = EncoderSpec.load
 ) -> Iterator[MultiVector]:
     """Encode what is not encoded yet, and yield every page once it is written.
 
     The encoder is loaded only if there is work. Folders of another dataset or encoder are refused.
     """
-    query_source = _hash_of_queries(dataset)
-    pages_done = _is_done(folders.pages, dataset.source, spec)
-    queries_done = _is_done(folders.queries, query_source, spec)
-    if pages_done and queries_done:
+    if is_encoded(dataset, folders, spec):
         return
 
-    encoder = spec.load()
+    encoder = load(spec)
     # weights of the hub are known only after loading
     made_by = {"options": dict(spec.options), "weights": spec.weights()}
 
@@ -61,7 +66,8 @@ def encode_dataset(
     )
 
     about = encoder.about | made_by
-    with Writer(folders.queries, dtype="float32", encoder=about, source=query_source) as out:
+    source = _hash_of_queries(dataset)
+    with Writer(folders.queries, dtype="float32", encoder=about, source=source) as out:
         for id in list(dataset.queries)[out.done :]:
             (vectors,) = encoder.encode_queries([dataset.queries[id]])
             out.add(MultiVector(vectors, id=id))

@@ -85,19 +85,14 @@ def _problem(request: Request) -> str:
 async def metrics(request: Request) -> Response:
     """GET /metrics: for Prometheus."""
     context = context_of(request)
-    facts = await context.reader.run(context.reader.facts)
-    starts = context.viewer.starts
-    if context.uploads is not None:
-        starts += context.uploads.worker.starts
-    gauges = {
-        "adamerge_pages": facts["pages"],
-        "adamerge_vectors": facts["stored"] + facts["extra"],
-        "adamerge_store_bytes": facts["bytes_in_all"] or 0,
-        "adamerge_searches_waiting": context.reader.searches.waiting,
-        "adamerge_search_batches_running": context.reader.searches.running,
-        "adamerge_worker_starts_total": starts,
-    }
-    return PlainTextResponse(context.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+    reader = context.reader
+    facts = await reader.run(reader.facts)
+    context.metrics.pages.set(facts["pages"])
+    context.metrics.vectors.set(facts["stored"] + facts["extra"])
+    context.metrics.store_bytes.set(facts["bytes_in_all"] or 0)
+    context.metrics.searches_waiting.set(reader.searches.waiting)
+    context.metrics.search_batches_running.set(reader.searches.running)
+    return PlainTextResponse(context.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
 async def description(request: Request) -> Response:

@@ -80,9 +80,8 @@ class AccessControl:
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("endpoint"), "__name__", "none")
         method = scope["method"] if scope["method"] in KNOWN_METHODS else "other"
-        labels = {"route": route, "method": method, "status": str(status)}
-        self.metrics.count("adamerge_requests_total", **labels)
-        self.metrics.observe("adamerge_request_seconds", seconds, route=route)
+        self.metrics.requests.labels(route, method, status).inc()
+        self.metrics.request_seconds.labels(route).observe(seconds)
 
     async def _refusal(self, request: Request) -> Response | None:
         """The answer to a request that is refused, or None. A wrong token has to wait for its answer."""

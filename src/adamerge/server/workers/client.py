@@ -20,12 +20,12 @@ MAX_LINE = 256_000_000  # characters of one message
 class WorkerClient:
     """Runs one task at a time in a worker process, which may crash at any time."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Start nothing yet: the process starts when there is something to do."""
+    def __init__(self, settings: Settings, on_start: Callable[[], None] = lambda: None) -> None:
+        """Start nothing yet: the process starts when there is something to do, and then calls `on_start`."""
         self.command = settings.worker
         self.memory = settings.limits.worker_memory
         self.silent_seconds = settings.limits.silent_seconds
-        self.starts = 0
+        self._on_start = on_start
         self.closed = False
         self._process: subprocess.Popen[str] | None = None
         self._turn = threading.Lock()  # held for a whole task
@@ -90,7 +90,7 @@ class WorkerClient:
     def _start(self) -> "subprocess.Popen[str]":
         env = dict(os.environ)
         env.pop("ADAMERGE_TOKEN", None)
-        self.starts += 1
+        self._on_start()
         return subprocess.Popen(
             [*self.command, str(self.memory)],
             stdin=subprocess.PIPE,

@@ -1,30 +1,38 @@
 """Table: efficiency, what a method costs in time and bytes."""
 
+from collections.abc import Sequence
 from statistics import fmean
 
 from adamerge.evaluate.analysis.frontier import all_series
-from adamerge.evaluate.analysis.results import Results
+from adamerge.evaluate.analysis.results import Results, pick
 from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
 from adamerge.evaluate.analysis.tables.ablation import COMPRESSION, nearest
 
 
-def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
-    """What each series costs at its configuration nearest to a compression: time, bytes, and the measure."""
+def efficiency(
+    results: Results, compression: float = COMPRESSION, methods: Sequence[str] = ()
+) -> Table:
+    """What methods cost: time, bytes, and the measure.
+
+    Without `methods`, those of each series that are nearest to a compression.
+    """
     rows: list[Row] = []
     for encoder in results.encoders:
-        for one in all_series(results, encoder, fixed=()):  # all floors are one series
-            method = nearest(results, encoder, one.methods, compression)
-            if method:
-                rows.append([encoder, method, *_costs(results, encoder, method)])
+        there = [method for method, _ in results.methods(encoder)]
+        asked = pick(methods, there, "cells of")
+        for method in asked or _nearest_of_each_series(results, encoder, compression):
+            rows.append([encoder, method, *_costs(results, encoder, method)])
 
     machines = set()
     for cells in results.cells.values():
         for cell in cells:
             machines.add(cell.machine)
     listed = ", ".join(sorted(machines))
+    chosen = f"The configuration of each series nearest to {compression:.0%}. "
+    if methods:
+        chosen = ""
     note = (
-        f"The configuration of each series nearest to {compression:.0%}. "
-        f"Bytes in float16, extra rows included; time of one thread, without encoding ({listed}). "
+        f"{chosen}Bytes in float16, extra rows included; time of one thread, without encoding ({listed}). "
         "Means over datasets; bytes and time over pages."
     )
     head = columns(
@@ -37,6 +45,15 @@ def efficiency(results: Results, compression: float = COMPRESSION) -> Table:
         (results.measure, ".4f"),
     )
     return make_table("What compression costs", note, head, rows)
+
+
+def _nearest_of_each_series(results: Results, encoder: str, compression: float) -> list[str]:
+    found = []
+    for one in all_series(results, encoder, fixed=()):  # all floors are one series
+        method = nearest(results, encoder, one.methods, compression)
+        if method:
+            found.append(method)
+    return found
 
 
 def _costs(results: Results, encoder: str, method: str) -> Row:

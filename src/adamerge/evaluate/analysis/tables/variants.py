@@ -1,15 +1,16 @@
 """Tables: what unit length is worth, and the readings of the merge-cosine sequence."""
 
+from collections.abc import Sequence
 from statistics import fmean
 
 import numpy as np
 
 from adamerge.compress.names import Name
-from adamerge.evaluate.analysis.results import Results
+from adamerge.evaluate.analysis.results import Results, pick
 from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
 
-# methods whose sequence is a running minimum by default
-RUNNING_MINIMUM = ("adamerge", "adamerge-mean")
+# methods that take the cosines as they are by default
+RAW = ("adamerge", "adamerge-mean")
 
 
 def unit(results: Results) -> Table:
@@ -47,16 +48,15 @@ def _gains_of_unit(results: Results, encoder: str) -> dict[str, list[float]]:
     return gains
 
 
-def sequence(results: Results) -> Table:
-    """The three readings of the merge-cosine sequence, side by side."""
+def sequence(results: Results, methods: Sequence[str] = ()) -> Table:
+    """The readings of the merge-cosine sequence side by side, of these methods or of all that have several."""
     rows: list[Row] = []
     for encoder in results.encoders:
-        for method, name in results.methods(encoder):
-            others = _other_readings(results, encoder, name)
-            if not others:
-                continue
-            default = "running-min" if name.method in RUNNING_MINIMUM else "default"
-            for reading, variant in [(default, method), *others]:
+        there = _with_other_readings(results, encoder)
+        asked = pick(methods, list(there), "several sequences of")
+        for method in asked or there:
+            default = "raw" if results.names[method].method in RAW else "default"
+            for reading, variant in [(default, method), *there[method]]:
                 point = results.point(encoder, variant)
                 theta = _median_theta(results, encoder, variant)
                 rows.append([encoder, method, reading, *point, theta])
@@ -71,6 +71,16 @@ def sequence(results: Results) -> Table:
     )
     note = "Means over datasets; theta is the median over all pages."
     return make_table("Three readings of the sequence", note, head, rows)
+
+
+def _with_other_readings(results: Results, encoder: str) -> dict[str, list[tuple[str, str]]]:
+    """Method -> its other readings, of every method that has some."""
+    found = {}
+    for method, name in results.methods(encoder):
+        others = _other_readings(results, encoder, name)
+        if others:
+            found[method] = others
+    return found
 
 
 def _other_readings(results: Results, encoder: str, name: Name) -> list[tuple[str, str]]:

@@ -1,0 +1,8 @@
+"""The method that pages are stored by where nobody names one.
+
+`adamerge index`, `inspect FILE` and the server read it here; nothing else says it. It is what measures best, on words
+(docs/results.md) and on image patches (docs/results-images.md), and it needs no attention, so it suits every encoder.
+`am.compress` stands for the paper: its default is `adamerge`.
+"""
+
+DEFAULT_METHOD = "height"
