@@ -3,7 +3,8 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,27 @@ def encoder_spec(
 
 
 class Verbs(click.Group):
-    """Turns our errors into one line and exit code 1; a traceback comes only with --debug."""
+    """Imports a verb when it is called, so that none pays for the others.
+
+    Turns our errors into one line and exit code 1; a traceback comes only with --debug.
+    """
+
+    def __init__(self, *, verbs: Mapping[str, str], **options: Any) -> None:
+        """Verbs by name, in the order of the help: `module:function`."""
+        super().__init__(**options)
+        self._verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all verbs."""
+        return list(self._verbs)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of a name, imported; None where there is none."""
+        if cmd_name not in self._verbs:
+            return None
+        module, _, function = self._verbs[cmd_name].partition(":")
+        verb: click.Command = getattr(import_module(module), function)
+        return verb
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take --debug and --quiet wherever they stand."""

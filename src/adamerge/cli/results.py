@@ -8,6 +8,7 @@ import click
 
 from adamerge import evaluate
 from adamerge.cli.evaluate import FOLDER
+from adamerge.cli.evaluate import evaluate as evaluate_verb
 from adamerge.errors import BadInput
 
 TABLES = evaluate.tables.TABLES
@@ -163,4 +164,5 @@ def _print(table: evaluate.Table, form: str, out: Path | None) -> None:
         click.echo(evaluate.format_table(table, form), nl=False)
 
 
-VERBS = (print_table, draw_figure, write_report, compare_results)
+for verb in (print_table, draw_figure, write_report, compare_results):
+    evaluate_verb.add_command(verb)

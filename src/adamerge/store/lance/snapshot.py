@@ -11,7 +11,6 @@ from adamerge.arrays import Floats
 from adamerge.search import PageVectors
 from adamerge.store.about import About
 from adamerge.store.entry import Entry
-from adamerge.store.filter_parser import parse_filter
 from adamerge.store.filters import quoted, to_sql
 from adamerge.store.lance.errors import damaged, reading
 from adamerge.store.lance.schema import metadata_of, page_vectors, to_entries, vector_columns
@@ -41,6 +40,10 @@ class Snapshot:
 
     def filter(self, where: str) -> str:
         """The filter of a user, checked, as Lance takes it."""
+        if not where.strip():
+            return ""
+        from adamerge.store.filter_parser import parse_filter  # sqlglot takes long to import
+
         return to_sql(parse_filter(where, self.metadata))
 
     def count(self) -> int:
