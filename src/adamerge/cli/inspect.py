@@ -14,7 +14,7 @@ from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, Query
 from adamerge.inspector import inspect as inspect_page
 from adamerge.inspector.page_address import encoder_of, is_picture, read_page, read_patches
-from adamerge.inspector.stored_page import encode_again, file_of, find_entry, split_store
+from adamerge.inspector.stored_page import encode_again, entry_by_id, file_of, split_store
 from adamerge.pages import DPI
 from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
@@ -122,7 +122,7 @@ def _read_stored(
             raise BadInput(
                 f"{where} does not say which encoder made its pages: inspect the file itself"
             )
-        entry = find_entry(store, id)
+        entry = entry_by_id(store, id)
         file_of(entry)  # refuses a missing file before a model is loaded
         encoder = store.load_encoder(device)
         patches, picture = encode_again(store, entry, encoder)
