@@ -28,7 +28,8 @@ def render() -> str:
 def _verbs(group: click.Group, parent: click.Context) -> list[str]:
     """The help of the verbs of a group, and of the verbs below each."""
     parts = []
-    for name, verb in group.commands.items():
+    for name in group.list_commands(parent):
+        verb = group.get_command(parent, name)
         context = click.Context(
             verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100
         )

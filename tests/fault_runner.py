@@ -21,7 +21,8 @@ from adamerge.vectors import shards
 
 IMPORTED_LATER = (  # by a command that needs them
     *("numpy.ma", "PIL.Image", "PIL.WebPImagePlugin", "pypdfium2", "pyarrow.parquet"),
-    *("light", "adamerge.store.lance.store"),
+    *("light", "adamerge.store.lance.store", "adamerge.cli.vectors", "adamerge.cli.store"),
+    "adamerge.cli.index",
 )
 
 

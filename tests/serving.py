@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -228,7 +229,7 @@ def main():
         return
     from adamerge.cli import main as verbs
 
-    verb = sys.modules["adamerge.cli.serve"]
+    verb = import_module("adamerge.cli.serve")
     run = verb.run
     command = (sys.executable, str(HERE / "serving.py"), "worker")
     limits = json.loads(os.environ.get("SERVING_LIMITS", "{}"))

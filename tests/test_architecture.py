@@ -46,6 +46,13 @@ def layer(module: str) -> int:
     return LAYERS.index(module.removesuffix(".py"))
 
 
+def test_the_documentation_has_the_rooms_in_the_order_of_imports():
+    page = (REPOSITORY / "docs" / "architecture.md").read_text()
+    rooms = page.split("## The rooms")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `([\w.]+)/?` \|", rooms, re.MULTILINE)
+    assert [name.removesuffix(".py") for name in listed] == LAYERS[:-2]
+
+
 def imported(module):
     """The first name below `adamerge` of everything a module imports."""
     for node in ast.walk(ast.parse((ROOT / module).read_text())):

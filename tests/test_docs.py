@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import manual
 import pytest
 
@@ -67,7 +68,9 @@ def test_the_readme_opens_with_the_two_commands():
 def test_the_command_line_is_documented_as_it_is():
     render = runpy.run_path(str(ROOT / "docs" / "write_cli.py"))["render"]
     assert (ROOT / "docs" / "cli.md").read_text() == render(), "run: make docs"
-    for name, verb in main.commands.items():
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        verb = main.get_command(context, name)
         assert f"## adamerge {name}\n" in render()
         assert verb.help
         assert all(
@@ -75,6 +78,15 @@ def test_the_command_line_is_documented_as_it_is():
             for option in verb.params
             if option.param_type_name == "option"
         )
+
+
+def test_the_list_of_commands_says_in_whole_phrases_what_each_does():
+    context = click.Context(main, max_content_width=80, terminal_width=80)
+    verbs = [main.get_command(context, name) for name in ("evaluate", "dataset")]
+    for group in (main, *verbs):
+        listed = group.get_help(context).split("\nCommands:\n")[1]
+        assert len(listed.splitlines()) == len(group.list_commands(context))
+        assert "..." not in listed
 
 
 def test_every_method_stands_in_the_tables():

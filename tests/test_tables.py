@@ -17,7 +17,8 @@ from adamerge import evaluate
 from adamerge.compress.names import METHODS, read_name
 from adamerge.errors import AdamergeError, BadFile, BadInput, UnknownName
 from adamerge.evaluate import figures, tables
-from adamerge.evaluate.analysis.frontier import Series, drawn_series, envelope, shared_name
+from adamerge.evaluate.analysis.frontier import Series, drawn_series, shared_name
+from adamerge.evaluate.analysis.points import envelope
 from adamerge.evaluate.analysis.results import as_written
 from adamerge.evaluate.analysis.table import columns, make_table
 from adamerge.evaluate.output import report_tables
@@ -34,6 +35,20 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def results(folder):
     return evaluate.load(folder)
+
+
+def test_the_ablation_takes_any_ratio_where_both_totals_were_run(tmp_path):
+    byhand.make(tmp_path)
+    byhand.both(tmp_path, "merge-total(adamerge-mean:k=0,c_min=0.7)", 200, 0.7, 0.6, ms=None)
+    made = evaluate.load(tmp_path)
+    assert tables.ablation(made)["method"][:2] == [
+        "merge-total(adamerge-mean:k=0,c_min=0.7)",
+        "merge-total(adamerge:k=0,c_min=0.7)",
+    ]
+    assert tables.ablation(made, any_ratio=False)["method"][:2] == [
+        "ptm:k=0,m=6",
+        "ptm-attn:k=0,m=6",
+    ]
 
 
 def test_both_readings_of_the_envelope_by_hand(results):
@@ -94,13 +109,13 @@ def test_the_ablation_is_made_at_the_size_of_the_cliff(results):
     made = tables.ablation(results)
     assert made["method"] == [
         "ptm:k=0,m=6",
-        "merge-total(adamerge:k=0,c_min=0.7)",
+        "ptm-attn:k=0,m=6",  # the same m, though merge-total(M) is nearer in size
         "adamerge-mean:k=0,c_min=0.7",
         "adamerge:k=0,c_min=0.7",
     ]
-    assert made["nDCG@5"] == pytest.approx([0.5, 0.75, 0.7, 0.8])
-    assert made["gain"] == pytest.approx([0, 0.25, 0.2, 0.3])
-    assert made["compression"] == pytest.approx([0.82, 0.8, 0.8, 0.8])
+    assert made["nDCG@5"] == pytest.approx([0.5, 0.52, 0.7, 0.8])
+    assert made["gain"] == pytest.approx([0, 0.02, 0.2, 0.3])
+    assert made["compression"] == pytest.approx([0.82, 0.82, 0.8, 0.8])
     assert tables.ablation(results, c_min="0.70") == made
     with pytest.raises(
         BadInput, match=r"no adamerge at c_min '0\.8' in these results; there is 0\.7"
@@ -147,7 +162,7 @@ def test_a_table_is_written_in_three_formats(folder):
             io.StringIO(cli("evaluate", "table", "ablation", folder, "--format", "csv").stdout)
         )
     )
-    assert [float(r["gain"]) for r in rows] == pytest.approx([0, 0.25, 0.2, 0.3])
+    assert [float(r["gain"]) for r in rows] == pytest.approx([0, 0.02, 0.2, 0.3])
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,30 @@ import sys
 
 import click
 
-from adamerge.cli import evaluate, info, results, store, vectors
 from adamerge.cli.common import Verbs
-from adamerge.cli.fetch import fetch
-from adamerge.cli.fidelity import fidelity
-from adamerge.cli.index import index
-from adamerge.cli.inspect import inspect
-from adamerge.cli.ls import ls
-from adamerge.cli.serve import serve
+
+VERBS = {  # in the order of the work; where each is, to be imported when it is called
+    "fetch": "adamerge.cli.fetch:fetch",
+    "encode": "adamerge.cli.vectors:encode",
+    "encoders": "adamerge.cli.vectors:encoders",
+    "compress": "adamerge.cli.vectors:compress",
+    "methods": "adamerge.cli.vectors:methods",
+    "index": "adamerge.cli.index:index",
+    "search": "adamerge.cli.store:search",
+    "ls": "adamerge.cli.ls:ls",
+    "delete": "adamerge.cli.store:delete",
+    "export": "adamerge.cli.store:export",
+    "copy": "adamerge.cli.store:copy",
+    "info": "adamerge.cli.info:info",
+    "inspect": "adamerge.cli.inspect:inspect",
+    "fidelity": "adamerge.cli.fidelity:fidelity",
+    "serve": "adamerge.cli.serve:serve",
+    "dataset": "adamerge.cli.evaluate:dataset",
+    "evaluate": "adamerge.cli.results:evaluate_verb",
+}
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Verbs, verbs=VERBS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.option("--quiet", envvar="ADAMERGE_QUIET", is_flag=True, help="Show no progress.")
 @click.version_option(package_name="adamerge")
@@ -27,27 +40,3 @@ def main(debug: bool, quiet: bool) -> None:
     """
     if not sys.stderr.isatty():  # bars of the model library are for a terminal, as ours are
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-
-
-for verb in (
-    vectors.encode,
-    vectors.encoders,
-    fetch,
-    vectors.compress,
-    vectors.methods,
-    index,
-    store.search,
-    ls,
-    store.delete,
-    store.export,
-    store.copy,
-    info.info,
-    inspect,
-    fidelity,
-    serve,
-    evaluate.dataset,
-    evaluate.evaluate,
-):
-    main.add_command(verb)
-for verb in results.VERBS:
-    evaluate.evaluate.add_command(verb)

@@ -3,7 +3,8 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,17 @@ from adamerge.store import Store, is_store, open_named
 from adamerge.user_modules import import_user_module
 
 in_store = click.argument("address", metavar="STORE")
-as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
+as_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 ANYWHERE = ("--debug", "--quiet")  # options of every verb
-on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+on_device = click.option(
+    "--device", help="Where the model runs: cuda, mps or cpu.  [default: the best there is]"
+)
 max_visual_tokens = click.option(
-    "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
+    "--max-visual-tokens", type=click.IntRange(1), help="Most patches of a page, for ColQwen."
 )
 query_prefix = click.option(
     "--query-prefix",
-    help="Words before every query.  [default: as the pages' encoder has them, or was trained with]",
+    help="Words to put before every query.  [default: those that the encoder was trained with]",
 )
 
 
@@ -39,7 +42,7 @@ own_modules = click.option(
     callback=_import_modules,
     expose_value=False,
     is_eager=True,
-    help="A Python file with methods or file formats of your own. May be given again.",
+    help="A Python file with methods or file formats of your own. Can be given more than once.",
 )
 
 
@@ -59,10 +62,12 @@ def vector_options(verb: Any) -> Any:
         "--prompt-rows",
         metavar="BEFORE,AFTER",
         callback=_two_numbers,
-        help="Rows of every page that are prompt, as 4,7: before and after its patches.",
+        help="How many rows before and after the patches of every page are prompt, as 4,7.",
     )
     column = click.option(
-        "--column", default="", help="Column or array that holds the vectors.  [default: vectors]"
+        "--column",
+        default="",
+        help="The column or array that holds the vectors.  [default: vectors]",
     )
     return column(prompt_rows(verb))
 
@@ -79,7 +84,27 @@ def encoder_spec(
 
 
 class Verbs(click.Group):
-    """Turns our errors into one line and exit code 1; a traceback comes only with --debug."""
+    """Imports a verb when it is called, so that none pays for the others.
+
+    Turns our errors into one line and exit code 1; a traceback comes only with --debug.
+    """
+
+    def __init__(self, *, verbs: Mapping[str, str], **options: Any) -> None:
+        """Verbs by name, in the order of the help: `module:function`."""
+        super().__init__(**options)
+        self._verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all verbs."""
+        return list(self._verbs)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of a name, imported; None where there is none."""
+        if cmd_name not in self._verbs:
+            return None
+        module, _, function = self._verbs[cmd_name].partition(":")
+        verb: click.Command = getattr(import_module(module), function)
+        return verb
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take --debug and --quiet wherever they stand."""

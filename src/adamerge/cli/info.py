@@ -32,10 +32,10 @@ NAMES = {  # of facts, where the usual word is another than that of the manifest
 
 @click.command()
 @click.argument("path", metavar="PATH_OR_URL")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @vector_options
 def info(path: str, as_json: bool, column: str, prompt_rows: tuple[int, int] | None) -> None:
-    """Say what a store, a folder or a file of vectors holds: pages, vectors, bytes, and what made them.
+    """Say what a store or a folder or file of vectors holds. That is pages, vectors, bytes, and what made them.
 
     Numbers are rounded for reading; --json has all of their digits.
     """

@@ -18,7 +18,7 @@ from adamerge.store.contents import StoredFile, StoredPage, find_source, list_fi
 @click.argument("source", required=False)
 @as_lines
 def ls(address: str, source: str | None, as_json: bool) -> None:
-    """List the files of STORE, or the pages of one file: SOURCE is its name in the store, or its path.
+    """List the files of STORE, or the pages of one file. SOURCE is the name of the file in the store, or its path.
 
     \b
     adamerge ls reports.store

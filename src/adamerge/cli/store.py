@@ -27,7 +27,9 @@ LETTERS = 60  # of all matched words that are shown of a hit
     "-k", type=click.IntRange(1), default=5, show_default=True, help="How many pages to find."
 )
 @click.option("--where", default="", help="A filter in SQL: \"year >= 2020 AND language = 'en'\".")
-@click.option("--encoder", help="Needed only for a class of your own.  [default: the store's]")
+@click.option(
+    "--encoder", help="The encoder, if it is a class of your own.  [default: the store's]"
+)
 @query_prefix
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
 @click.option(
@@ -48,7 +50,7 @@ def search(
     memory: str,
     as_json: bool,
 ) -> None:
-    """Find the pages of STORE that answer QUERY best, and show the words or the region that matched.
+    """Find the pages of STORE that answer QUERY best. Show the words or the region that matched.
 
     \b
     adamerge search reports.store "who repairs the clock?"
@@ -137,7 +139,7 @@ def _json(hit: Hit) -> dict[str, Any]:
 @click.argument("ids", nargs=-1)
 @click.option("--source", help="Remove all pages of a file: its name in the store, or its path.")
 def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
-    """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file; `adamerge ls` lists both."""
+    """Remove pages from STORE. Give their ids (report.pdf#3), or --source; `adamerge ls` lists both."""
     with existing(address) as store:
         name = None if source is None else find_source(store, source)
         missing = find_missing(store, ids)
@@ -167,7 +169,7 @@ def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
     help="Type of the vectors in a folder.",
 )
 def export(address: str, out: Path, dtype: str) -> None:
-    """Write the pages of STORE to a folder of vectors, or to one Parquet file for other programs."""
+    """Write the pages of STORE to a folder of vectors, or to Parquet. Other programs read the Parquet file."""
     with existing(address) as store:
         if out.suffix == ".parquet":
             pages = export_parquet(store, out)
@@ -191,7 +193,7 @@ def export(address: str, out: Path, dtype: str) -> None:
     help="Add to a store that holds other pages; pages of the same id are replaced.",
 )
 def copy(source: str, target: str, dtype: str | None, merge: bool) -> None:
-    """Copy all pages of one store to another: from a folder to Qdrant, back, or to another dtype.
+    """Copy all pages of one store to another. A copy can go from a folder to Qdrant, back, or to another dtype.
 
     TO is a new store, or an earlier copy of FROM, which is brought up to date.
     """

@@ -41,7 +41,8 @@ def find_weights(given: str | None = None) -> Path:
             raise BadFile(f"{folder} holds no {MODEL}")
         return checked(folder)
 
-    for place in (cache_folder(), _package_folder(), _hub_folder()):
+    for find in (cache_folder, _package_folder, _hub_folder):  # the last one takes long to import
+        place = find()
         if place is not None and (place / MODEL).exists():
             return checked(place)
     raise MissingExtra(

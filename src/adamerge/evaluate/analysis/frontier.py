@@ -1,25 +1,32 @@
 """Points of a method -> the curve that the paper draws: the best measure at each compression.
 
-The paper's sentence on it has two readings, and both are here by name:
+The paper's sentences on it have three readings, and all are here by name:
 
     shared       a configuration is one point, averaged over datasets; the curve is the envelope of those points
     per dataset  each dataset has its own envelope, so its own best configuration; the curve is their mean
+    budget       k is shared and each dataset has its own m: every choice of them is one point, averaged over datasets;
+                 what the paper says of PtM. Without an m it is the same as shared
 
-Only the second lets a dataset choose its own m. Each curve is a step: its height at a compression is the best of all
-points with at least that compression. In the second reading every dataset must reach a compression itself, in the first
-their average must, so the second may be the lower one.
+Each curve is a step: its height at a compression is the best of all points with at least that compression; line_at()
+reads the line between the points instead, as one would in a plot. With "per dataset" every dataset must reach a
+compression itself, else their average must, so that reading may be the lower one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy as np
+
 from adamerge.compress.names import Name, read_name
+from adamerge.evaluate.analysis.budgets import average_choices
+from adamerge.evaluate.analysis.points import Point, envelope
 from adamerge.evaluate.analysis.results import Results
 from adamerge.evaluate.analysis.table import Row, Table, columns, make_table
 from adamerge.evaluate.experiment import ALONE
 
-READINGS = ("shared", "per dataset")
+READINGS = ("shared", "per dataset")  # of every series
+BUDGET = "budget"  # of series with a k to share and an m to choose
 COMPRESSIONS = (0.0, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)  # columns of the table
 PERCENTS = range(100)  # where the mean of envelopes is computed
 NEAR = 0.005  # of a compression: m=2 leaves a little more than half, for n is odd
@@ -27,7 +34,6 @@ FLOORS = ("0.7", "0.8")  # of AdaMerge's curves, as in the paper
 PAPER = ("docpruner", "sem-cluster", "ptm", "adamerge")  # drawn in the paper, as it draws them
 ABLATIONS = ("ptm-attn", "adamerge-mean")
 VARIES = "any"  # stands in the name of a series where its methods differ
-Point = tuple[float, float]  # compression, measure
 
 
 @dataclass(frozen=True)
@@ -93,19 +99,10 @@ def drawn_series(results: Results, encoder: str, unit: bool = False) -> list[Ser
     return list(chosen.values())
 
 
-def envelope(points: Iterable[Point]) -> list[Point]:
-    """The points that no other beats in both, by compression."""
-    best: list[Point] = []
-    for point in sorted(points, reverse=True):
-        if not best or point[1] > best[-1][1]:
-            best.append(point)
-    return best[::-1]
-
-
 def curve(results: Results, encoder: str, one: Series, reading: str) -> list[Point]:
     """The curve of a series: its envelope of averages, or the average of its envelopes at every percent."""
     points = _point_sets(results, encoder, one, reading)
-    if reading == "shared":
+    if reading != "per dataset":
         return envelope(points[0])
 
     steps: list[Point] = []
@@ -124,14 +121,32 @@ def value_at(
     return _height(_point_sets(results, encoder, one, reading), compression)
 
 
+def line_at(
+    results: Results, encoder: str, one: Series, reading: str, compression: float
+) -> float | None:
+    """The height of the line between the points of a series' curve; None where it does not reach that far."""
+    points = curve(results, encoder, one, reading)
+    there = [point[0] for point in points]
+    if not there or compression > there[-1] + NEAR:
+        return None
+    return float(np.interp(compression, there, [point[1] for point in points]))
+
+
+def has_budget(one: Series) -> bool:
+    """Whether a series has a k to share and an m to choose, so that the reading "budget" says something of its own."""
+    name = read_name(one.name)
+    return name.options.get("k") == VARIES and name.options.get("m") == VARIES
+
+
 def frontier(results: Results) -> Table:
-    """The height of every drawn series at round compressions, in both readings."""
+    """The height of every drawn series at round compressions, in all readings."""
     rows: list[Row] = []
     for encoder in results.encoders:
         as_printed = drawn_series(results, encoder, unit=False)
         of_unit_length = drawn_series(results, encoder, unit=True)
         for one in dict.fromkeys([*as_printed, *of_unit_length]):  # each once
-            for reading in READINGS:
+            readings = [*READINGS, BUDGET] if has_budget(one) else READINGS
+            for reading in readings:
                 row: Row = [encoder, one.name, len(one.methods), reading]
                 for compression in COMPRESSIONS:
                     row.append(value_at(results, encoder, one, reading, compression))
@@ -143,21 +158,39 @@ def frontier(results: Results) -> Table:
         f"{results.measure} at each compression or more, averaged over {len(results.datasets)} datasets. "
         f"A series is all configurations of its name, and chooses where that says '{VARIES}'. "
         "Shared: one configuration for all datasets. Per dataset: each chooses its own, and must reach the "
-        "compression itself, not on average; so this may be the lower of the two."
+        "compression itself, not on average; so this may be the lower of the two. Budget: one k for all, and each "
+        "dataset chooses its own m, as the paper tunes PtM."
     )
-    return make_table("The frontier in both readings of its envelope", note, head, rows)
+    return make_table("The frontier in all readings of its envelope", note, head, rows)
 
 
 def _point_sets(results: Results, encoder: str, one: Series, reading: str) -> list[list[Point]]:
     """The points of a series: one set of averages, or a set for each dataset."""
     if reading == "shared":
         return [[results.point(encoder, method) for method in one.methods]]
+    if reading == BUDGET:
+        return [_budget_points(results, encoder, one)]
 
     sets: list[list[Point]] = [[] for _ in results.datasets]
     for method in one.methods:
         for points, cell in zip(sets, results.cells[encoder, method], strict=True):
             points.append((cell.compression, cell.mean(results.measure)))
     return sets
+
+
+def _budget_points(results: Results, encoder: str, one: Series) -> list[Point]:
+    """Averages over datasets of every choice of an m for each, with one k for all; those that are beaten left out."""
+    with_same_k: dict[Name, list[list[Point]]] = {}
+    for method in one.methods:
+        shared = results.names[method].but(m=None)
+        sets = with_same_k.setdefault(shared, [[] for _ in results.datasets])
+        for points, cell in zip(sets, results.cells[encoder, method], strict=True):
+            points.append((cell.compression, cell.mean(results.measure)))
+
+    found: list[Point] = []
+    for sets in with_same_k.values():
+        found += average_choices(sets)
+    return found
 
 
 def _height(point_sets: Sequence[Sequence[Point]], compression: float) -> float | None:

@@ -1,50 +1,54 @@
 """Results beside published numbers: which are within the known drift, and which cannot be compared at all."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from adamerge.evaluate.analysis import (
-    READINGS,
-    Results,
-    Row,
-    Table,
-    all_series,
-    columns,
-    make_table,
-    tables,
-    value_at,
-)
+from adamerge.evaluate.analysis import Results, Row, Table, columns, make_table
 from adamerge.evaluate.data import dataset_names
 from adamerge.evaluate.experiment import MEASURE
-from adamerge.evaluate.output.published import CLIFF_METHOD, PublishedNumber, read_published
+from adamerge.evaluate.output.our_numbers import CURVES, KINDS
+from adamerge.evaluate.output.published import PublishedNumber, read_published
 
-SHARED, PER_DATASET = READINGS
+POOLED = "pooled"  # stands where a number is of all encoders together
+OTHER_DATA = "not comparable: other data"
 
 
 def compare(results: Results) -> Table:
-    """Every published number, ours if there is one, and a verdict on the two; all are nDCG@5."""
+    """Every published number, ours if there is one, and a verdict on the two; scores are nDCG@5."""
     published = read_published()
     results = replace(results, measure=MEASURE)
     rows: list[Row] = []
     for number in published.numbers:
         ours, verdict = _judge(results, number)
-        known: Row = [number.encoder, number.what, number.source, number.value, number.drift]
-        rows.append([*known, ours, verdict])
+        known: Row = [
+            number.encoder,
+            number.where,
+            number.what,
+            number.source,
+            number.text,
+            number.drift,
+        ]
+        others = _other_readings(results, number)
+        rows.append([*known, ours, *others, verdict])
 
     head = columns(
         "encoder",
+        "where",
         "what",
         "source",
-        ("published", ".4f"),
-        ("drift", ".3f"),
+        "published",
+        ("drift", ".4g"),
         ("here", ".4f"),
+        ("by a line", ".4f"),
+        ("stats=plain", ".4f"),
         "verdict",
     )
     sources = "; ".join(f"{name}: {text}" for name, text in published.sources.items())
-    note = f"Drift: {published.drift}. Not here: {published.left_out}. Sources: {sources}."
+    note = (
+        "By a line: the same read off the line between the points of a curve instead of its steps. stats=plain: the "
+        "same with mean and deviation of attention as printed, without clipping. "
+        f"Drift: {published.drift}. Of Table 1: {published.table_1}. Sources: {sources}."
+    )
     return make_table("Beside published numbers", note, head, rows)
 
 
@@ -62,98 +66,61 @@ def compare_what_is_here(results: Results) -> Table:
 
 def _judge(results: Results, number: PublishedNumber) -> tuple[float | None, str]:
     """Our number, and what can be said of the two."""
+    the_same = _on_its_data(results, number)
+    if the_same is not None:
+        ours = _find(the_same, number)
+        if ours is None:
+            return None, "not comparable: the method is not in these results"
+        if number.ask["kind"] == "ms":
+            return ours, "not comparable: another machine"
+        return ours, _held_against(number, ours)
+
+    # differences and theta say something of other data too
+    kind = number.ask["kind"]
+    if kind not in ("theta", "gain", "ablation") or number.encoder == POOLED:
+        return None, "not comparable: no results of this encoder on these datasets"
+    is_difference = "over" in number.ask
+    if kind != "theta" and not is_difference:
+        return None, "not comparable: no results of this encoder on these datasets"
+
+    ours = KINDS[kind](results, results.encoders[0], number.ask)
+    if ours is None:
+        return None, "not comparable: no results of this encoder on these datasets"
+    if not is_difference:
+        return ours, OTHER_DATA
+    sign = "same" if ours * number.value > 0 else "other"
+    return ours, f"{OTHER_DATA}; {sign} sign"
+
+
+def _held_against(number: PublishedNumber, ours: float) -> str:
+    """Whether ours is as near to the published number, or as far below it, as it says."""
+    is_as_said = abs(ours - number.value) <= number.drift
+    if number.relation == "at most":
+        is_as_said = ours <= number.value + number.drift
+    return "within drift" if is_as_said else "outside drift"
+
+
+def _other_readings(results: Results, number: PublishedNumber) -> list[float | None]:
+    """Ours of a curve by a line, and with plain statistics; nothing of numbers that are not of a curve."""
+    the_same = _on_its_data(results, number)
+    if the_same is None or number.ask["kind"] not in CURVES:
+        return [None, None]
+    return [_find(the_same, number, line=True), _find(the_same, number, stats="plain")]
+
+
+def _on_its_data(results: Results, number: PublishedNumber) -> Results | None:
+    """The results on the datasets and encoders of a published number; None where some are missing."""
     names: list[str] = []
     for dataset in number.datasets:
         names += dataset_names(dataset)
-    ask = number.ask
-    find = KINDS[ask["kind"]]
-
-    if number.encoder in results.encoders and set(names) <= set(results.datasets):
-        ours = find(results.on(tuple(names)), number.encoder, ask)
-        if ours is None:
-            return None, "not comparable: the method is not in these results"
-        if abs(ours - number.value) <= number.drift:
-            return ours, "within drift"
-        return ours, "outside drift"
-
-    # differences and theta say something of other data too
-    is_theta = ask["kind"] == "theta"
-    if is_theta or "over" in ask:
-        ours = find(results, results.encoders[0], ask)
-        if ours is not None and is_theta:
-            return ours, "not comparable: other data"
-        if ours is not None:
-            sign = "same" if ours * number.value > 0 else "other"
-            return ours, f"not comparable: other data; {sign} sign"
-    return None, "not comparable: no results of this encoder on these datasets"
-
-
-def _mean(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | None:
-    """The mean of one method."""
-    method = str(ask["method"])
-    if not results.has(encoder, method):
+    if not set(names) <= set(results.datasets):
         return None
-    return results.mean(encoder, method)
+    if number.encoder == POOLED:
+        is_there = set(read_published().encoders) == set(results.encoders)
+    else:
+        is_there = number.encoder in results.encoders
+    return results.on(tuple(names)) if is_there else None
 
 
-def _height(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | None:
-    """The best curve of a method at a compression."""
-    return _height_of(results, encoder, ask["series"], ask["compression"])
-
-
-def _height_of(results: Results, encoder: str, method: str, compression: float) -> float | None:
-    """PtM takes its own m for each dataset, the others one configuration for all."""
-    if method == "identity":
-        return _mean(results, encoder, {"method": method})
-
-    reading = PER_DATASET if method == "ptm" else SHARED
-    heights = []
-    for one in all_series(results, encoder):
-        if one.shared.method == method and not one.shared.words():
-            value = value_at(results, encoder, one, reading, compression)
-            if value is not None:
-                heights.append(value)
-    return max(heights, default=None)
-
-
-def _gain(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | None:
-    """The curve of one method minus that of another."""
-    ours = _height_of(results, encoder, ask["series"], ask["compression"])
-    theirs = _height_of(results, encoder, ask["over"], ask["compression"])
-    if ours is None or theirs is None:
-        return None
-    return ours - theirs
-
-
-def _ablation(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | None:
-    """A row of the ablation, or its gain over another row; as printed, without unit length."""
-    table = tables.ablation(results.of(encoder))
-    values = []
-    for value, unit in zip(table[results.measure], table["unit"], strict=True):
-        if unit == "no":
-            values.append(float(value or 0))
-    if len(values) != 4:
-        return None
-    value = values[int(ask["row"])]
-    if "over" in ask:
-        return value - values[int(ask["over"])]
-    return value
-
-
-def _theta(results: Results, encoder: str, ask: Mapping[str, Any]) -> float | None:
-    """Median or standard deviation of theta over all pages."""
-    if (encoder, CLIFF_METHOD) not in results.cells:
-        return None
-    thetas = results.thetas(encoder, CLIFF_METHOD)
-    if ask["statistic"] == "median":
-        return float(np.median(thetas))
-    return float(np.std(thetas, ddof=1))
-
-
-KINDS: dict[str, Callable[[Results, str, Mapping[str, Any]], float | None]] = {
-    "mean": _mean,
-    "height": _height,
-    "gain": _gain,
-    "ablation": _ablation,
-    "theta": _theta,
-}
+def _find(results: Results, number: PublishedNumber, **more: Any) -> float | None:
+    return KINDS[number.ask["kind"]](results, number.encoder, dict(number.ask) | more)

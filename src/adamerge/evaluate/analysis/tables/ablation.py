@@ -10,10 +10,13 @@ COMPRESSION = 0.81  # where the paper compares
 FLOOR = "0.7"  # the paper's c_min
 
 
-def ablation(results: Results, compression: float = COMPRESSION, c_min: str = "") -> Table:
+def ablation(
+    results: Results, compression: float = COMPRESSION, c_min: str = "", any_ratio: bool = True
+) -> Table:
     """The 2x2 of cut and centroid, at the k that brings AdaMerge nearest to a compression, as printed and unit.
 
-    A fixed cut is PtM with the m whose compression is nearest; merge-total() is PtM at AdaMerge's own total.
+    A fixed cut is PtM with the m whose compression is nearest, the same m with a plain mean and with attention.
+    any_ratio  m may be any number: merge-total(M), which is PtM at AdaMerge's own total; else only an m that was run
     """
     floor = FLOOR
     if c_min:
@@ -27,7 +30,7 @@ def ablation(results: Results, compression: float = COMPRESSION, c_min: str = ""
             candidates = _adaptive(results, encoder, floor, unit)
             full = nearest(results, encoder, candidates, compression)
             if full:
-                rows += _two_by_two(results, encoder, full)
+                rows += _two_by_two(results, encoder, full, any_ratio)
 
     head = columns(
         "encoder",
@@ -71,16 +74,15 @@ def _adaptive(results: Results, encoder: str, c_min: str, unit: bool) -> list[st
     return found
 
 
-def _two_by_two(results: Results, encoder: str, full: str) -> list[Row]:
+def _two_by_two(results: Results, encoder: str, full: str, any_ratio: bool) -> list[Row]:
     """The four rows below one AdaMerge; a row whose method was not run is left out."""
     name = results.names[full]
     unit = "yes" if results.is_unit(name) else "no"
     cliff_mean = results.find(encoder, replace(name, method="adamerge-mean")) or ""
     size = results.compression(encoder, full) or 0.0
-    fixed_mean = nearest(results, encoder, _fixed_cuts(results, encoder, "ptm", cliff_mean), size)
-    fixed_attention = nearest(
-        results, encoder, _fixed_cuts(results, encoder, "ptm-attn", full), size
-    )
+    with_attention = _fixed_cuts(results, encoder, full, any_ratio)
+    fixed_mean = nearest(results, encoder, list(with_attention), size)
+    fixed_attention = with_attention.get(fixed_mean or "")
 
     choices = [
         ("fixed", "mean", fixed_mean),
@@ -100,12 +102,23 @@ def _two_by_two(results: Results, encoder: str, full: str) -> list[Row]:
     return rows
 
 
-def _fixed_cuts(results: Results, encoder: str, ptm: str, like: str) -> list[str]:
-    """PtM at the same k and words, over m, and at the total of `like` itself."""
-    wanted = results.names[like]
-    without_m = replace(wanted, method=ptm).but(c_min=None)
-    found = [method for method, name in results.methods(encoder) if name.but(m=None) == without_m]
-    total = results.find(encoder, replace(wanted, control="merge-total"))
-    if total:
-        found.append(total)
-    return found
+def _fixed_cuts(results: Results, encoder: str, full: str, any_ratio: bool) -> dict[str, str]:
+    """PtM at the same k and words -> the same with attention; only where both were run, if there are such."""
+    name = results.names[full]
+    without_m = replace(name, method="ptm").but(c_min=None)
+    plain = {}
+    for method, other in results.methods(encoder):
+        if other.but(m=None) == without_m:
+            plain[method] = replace(other, method="ptm-attn")
+    if any_ratio:
+        total = replace(name, control="merge-total")
+        of_mean = results.find(encoder, replace(total, method="adamerge-mean"))
+        if of_mean:
+            plain[of_mean] = total
+
+    with_attention = {}
+    for method, wanted in plain.items():
+        found = results.find(encoder, wanted)
+        if found:
+            with_attention[method] = found
+    return with_attention or dict.fromkeys(plain, "")
