@@ -51,10 +51,7 @@ sanitize: $(SANITIZE)/.built  ## the kernel tests with ASan and UBSan, in an env
 	$(SANITIZE)/venv/bin/python -m pytest $(KERNEL_TESTS) --deselect $(LIMITS_MEMORY)
 
 bench: $(VENV)/.bench weights  ## speed against other libraries, as ratios in one run
-	$(BIN)/python benchmarks/run.py
-	$(BIN)/python benchmarks/attention.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/minilm.py
-	$(BIN)/python benchmarks/maxsim.py
+	$(BIN)/python benchmarks/all.py
 
 paper: $(VENV)/.paper  ## every table and figure from the committed results, into build/paper; no torch, no GPU
 	$(FROM_SOURCE) -m adamerge evaluate report results/books -o build/paper/report.html --parts build/paper

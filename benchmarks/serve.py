@@ -18,10 +18,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count, cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -104,7 +106,15 @@ def upload(port: int, name: str, content: bytes) -> str:
     return f"{name}: {job['state']}, {job['added']} pages added in {time.perf_counter() - start:.0f} s {job['error']}"
 
 
-def load(port: int, clients: int, seconds: float, *, adding: bool) -> None:
+class Load(NamedTuple):
+    """What was measured: searches a second, the median time of one in milliseconds, and errors."""
+
+    rate: float
+    p50: float
+    errors: int
+
+
+def load(port: int, clients: int, seconds: float, *, adding: bool) -> Load:
     """Let the clients ask, add two files half way, and print what was measured."""
     times: list[float] = []
     answers: Counter[int] = Counter()
@@ -130,11 +140,34 @@ def load(port: int, clients: int, seconds: float, *, adding: bool) -> None:
     adder.join()
     p50, p95, p99 = np.percentile(times, [50, 95, 99])
     errors = sum(n for status, n in answers.items() if status != 200)
+    rate = len(times) / took
     print(
-        f"{clients} clients, {took:.0f} s: {len(times):,} searches, {len(times) / took:.1f} a second, {errors} errors"
+        f"{clients} clients, {took:.0f} s: {len(times):,} searches, {rate:.1f} a second, {errors} errors"
     )
     print(f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, p99 {p99:.0f} ms, longest {max(times):.0f} ms")
     print("\n".join(uploaded))
+    return Load(rate, float(p50), errors)
+
+
+@contextmanager
+def serving(pages: int) -> Iterator[int]:
+    """The port of a server with a store of made-up pages."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "pages.store")
+        with am.open_store(place, encoder="minilm") as store:
+            store.add(entries(pages))
+            facts = store.facts()
+            size = f"{facts['bytes in all'] / 1e6:.0f} MB"
+            print(f"{facts['pages']:,} pages, {facts['stored']:,} vectors, {size}")
+            gathered(store)
+        command = [sys.executable, "-m", "adamerge", "serve", str(place), "--port", "0"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            yield int(re.search(r":(\d+)", process.stdout.readline())[1])
+        finally:
+            process.terminate()
+            process.wait()
 
 
 def main() -> None:
@@ -144,32 +177,9 @@ def main() -> None:
     options.add_argument("--clients", type=int, default=32)
     options.add_argument("--seconds", type=float, default=60)
     given = options.parse_args()
-    with TemporaryDirectory() as folder:
-        with am.open_store(Path(folder, "pages.store"), encoder="minilm") as store:
-            store.add(entries(given.pages))
-            facts = store.facts()
-            print(
-                f"{facts['pages']:,} pages, {facts['stored']:,} vectors, {facts['bytes in all'] / 1e6:.0f} MB"
-            )
-            gathered(store)
-        command = [
-            sys.executable,
-            "-m",
-            "adamerge",
-            "serve",
-            str(Path(folder, "pages.store")),
-            "--port",
-            "0",
-        ]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert process.stdout is not None
-            port = int(re.search(r":(\d+)", process.stdout.readline())[1])
-            load(port, 1, min(10, given.seconds), adding=False)
-            load(port, given.clients, given.seconds, adding=True)
-        finally:
-            process.terminate()
-            process.wait()
+    with serving(given.pages) as port:
+        load(port, 1, min(10, given.seconds), adding=False)
+        load(port, given.clients, given.seconds, adding=True)
 
 
 if __name__ == "__main__":

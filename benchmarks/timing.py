@@ -1,6 +1,7 @@
 """What a piece of work costs when nobody else is on the machine, and whether a ratio meets its budget."""
 
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping
 
@@ -25,6 +26,12 @@ def fastest(works: Mapping[str, Callable[[], object]], seconds: float = 1.0) -> 
             work()
             times[name].append(time.perf_counter() - start)
     return {name: min(runs) * 1e3 for name, runs in times.items()}
+
+
+def say_missed() -> None:
+    """End the process: with exit code 1 if a budget was missed, saying which."""
+    if MISSED:
+        sys.exit("missed: " + "; ".join(MISSED))
 
 
 def budget(what: str, ratio: float, at_least: float = -math.inf, at_most: float = math.inf) -> str:

@@ -10,7 +10,7 @@ from adamerge.encoders import Encoder
 from adamerge.inspector import Inspection
 
 REPORT = Path(__file__).with_name("report.pdf")
-METHODS = {"whole": "identity", "small": None}  # None: the default method of the encoder
+METHODS = {"whole": "identity", "small": None}  # None: the default method
 QUERIES = [
     "which month had the most vessels?",
     "how much is a night for a sailing boat?",
@@ -71,9 +71,11 @@ def in_short(hit: am.Hit) -> str:
 
 
 def words(hit: am.Hit) -> str:
-    """The words that matched best."""
-    best = sorted(hit.matches, key=lambda match: -match.similarity)[:3]
-    return " ".join(dict.fromkeys(word for match in best for word in match.words[:2]))
+    """The five words that matched best, each once."""
+    found: dict[str, None] = {}
+    for match in sorted(hit.matches, key=lambda match: -match.similarity)[:3]:
+        found |= dict.fromkeys(match.words[:2])
+    return " ".join(list(found)[:5])
 
 
 def inspect(hit: am.Hit, query: str, encoder: Encoder, method: str) -> Inspection:

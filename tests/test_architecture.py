@@ -25,6 +25,7 @@ LAYERS = [
     "types",
     "kernels",
     "compress",
+    "codes",
     "vectors",
     "pages",
     "encoders",
@@ -43,6 +44,13 @@ LAYERS += ["__main__", "__init__"]
 
 def layer(module: str) -> int:
     return LAYERS.index(module.removesuffix(".py"))
+
+
+def test_the_documentation_has_the_rooms_in_the_order_of_imports():
+    page = (REPOSITORY / "docs" / "architecture.md").read_text()
+    rooms = page.split("## The rooms")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `([\w.]+)/?` \|", rooms, re.MULTILINE)
+    assert [name.removesuffix(".py") for name in listed] == LAYERS[:-2]
 
 
 def imported(module):

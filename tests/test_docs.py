@@ -80,6 +80,15 @@ def test_the_command_line_is_documented_as_it_is():
         )
 
 
+def test_the_list_of_commands_says_in_whole_phrases_what_each_does():
+    context = click.Context(main, max_content_width=80, terminal_width=80)
+    verbs = [main.get_command(context, name) for name in ("evaluate", "dataset")]
+    for group in (main, *verbs):
+        listed = group.get_help(context).split("\nCommands:\n")[1]
+        assert len(listed.splitlines()) == len(group.list_commands(context))
+        assert "..." not in listed
+
+
 def test_every_method_stands_in_the_tables():
     for page in ("README.md", "docs/method.md"):
         text = (ROOT / page).read_text()

@@ -18,6 +18,7 @@ from adamerge.errors import BadFile, BadInput, Damaged, Locked, NotFound, StoreU
 from adamerge.store import is_store, parse_bytes
 from adamerge.store.lance import store as lance_store
 from adamerge.store.lance.commit import take_back
+from adamerge.store.lance.snapshot import Snapshot
 
 
 @pytest.fixture
@@ -48,6 +49,22 @@ def test_above_the_budget_candidates_are_proposed_and_exact_compares_all(path):
             assert all(
                 hit.score <= best.score + 1e-5 for hit, best in zip(proposed, exact, strict=True)
             )
+
+
+def test_pages_are_read_from_the_disk_once_and_the_oldest_are_forgotten(path, monkeypatch):
+    read = []
+    entries = Snapshot.entries
+
+    def counted(snapshot, passing=""):
+        read.append(passing)
+        return entries(snapshot, passing)
+
+    monkeypatch.setattr(Snapshot, "entries", counted)
+    monkeypatch.setattr("adamerge.store.lance.snapshot.REMEMBERED_ENTRIES", 2)
+    with am.open_store(path) as store:
+        for ids in (["p00001", "p00002"], ["p00002", "p00001"], ["p00003"], ["p00002", "p00001"]):
+            assert [entry.id for entry in store.get(ids)] == ids
+    assert read == ["id IN ('p00001', 'p00002')", "id IN ('p00003')", "id IN ('p00001')"]
 
 
 def test_above_the_budget_a_filter_holds_in_both_stages(path):

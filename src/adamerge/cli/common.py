@@ -16,15 +16,17 @@ from adamerge.store import Store, is_store, open_named
 from adamerge.user_modules import import_user_module
 
 in_store = click.argument("address", metavar="STORE")
-as_lines = click.option("--json", "as_json", is_flag=True, help="JSON, an object a line.")
+as_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 ANYWHERE = ("--debug", "--quiet")  # options of every verb
-on_device = click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+on_device = click.option(
+    "--device", help="Where the model runs: cuda, mps or cpu.  [default: the best there is]"
+)
 max_visual_tokens = click.option(
-    "--max-visual-tokens", type=click.IntRange(1), help="Patches a page at most, for ColQwen."
+    "--max-visual-tokens", type=click.IntRange(1), help="Most patches of a page, for ColQwen."
 )
 query_prefix = click.option(
     "--query-prefix",
-    help="Words before every query.  [default: as the pages' encoder has them, or was trained with]",
+    help="Words to put before every query.  [default: those that the encoder was trained with]",
 )
 
 
@@ -40,7 +42,7 @@ own_modules = click.option(
     callback=_import_modules,
     expose_value=False,
     is_eager=True,
-    help="A Python file with methods or file formats of your own. May be given again.",
+    help="A Python file with methods or file formats of your own. Can be given more than once.",
 )
 
 
@@ -60,10 +62,12 @@ def vector_options(verb: Any) -> Any:
         "--prompt-rows",
         metavar="BEFORE,AFTER",
         callback=_two_numbers,
-        help="Rows of every page that are prompt, as 4,7: before and after its patches.",
+        help="How many rows before and after the patches of every page are prompt, as 4,7.",
     )
     column = click.option(
-        "--column", default="", help="Column or array that holds the vectors.  [default: vectors]"
+        "--column",
+        default="",
+        help="The column or array that holds the vectors.  [default: vectors]",
     )
     return column(prompt_rows(verb))
 

@@ -26,10 +26,12 @@ def dataset() -> None:
     type=click.IntRange(1),
     default=api.books.MOST_QUERIES,
     show_default=True,
-    help="Of a book at most.",
+    help="Most queries of a book.",
 )
 def make_books(given: tuple[str, ...], out: Path, most: int) -> None:
-    """Make a dataset of each manual: terms of its back-of-book index are queries, the pages they name judgements.
+    """Make a dataset of each manual.
+
+    The terms of its back-of-book index are the queries, and the pages that the index names are the judgements.
 
     A book is a PDF file, or a name that is fetched from the Debian archive: lilypond-learning, lilypond-notation, zsh,
     octave, r-exts, r-intro, or `books` for all of them. Prints twenty judgements of each for a person to check.
@@ -63,15 +65,26 @@ def evaluate() -> None:
 @click.argument("file", metavar="EXPERIMENT.toml", type=click.Path(path_type=Path))
 @click.option("-o", "out", required=True, type=FOLDER, help="Folder of result files.")
 @click.option(
-    "--encoder", "encoders", multiple=True, help="Instead of those of the file; may be given again."
+    "--encoder",
+    "encoders",
+    multiple=True,
+    help="An encoder, instead of those of the file. Can be given more than once.",
 )
 @click.option(
-    "--dataset", "datasets", multiple=True, help="A name or folder, instead of those of the file."
+    "--dataset",
+    "datasets",
+    multiple=True,
+    help="A dataset by its name or folder, instead of those of the file. Can be given more than once.",
 )
 @click.option(
-    "--method", "methods", multiple=True, help="A method or control, instead of those of the file."
+    "--method",
+    "methods",
+    multiple=True,
+    help="A method or control, instead of those of the file. Can be given more than once.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads to use."
+)
 @click.option(
     "--data", type=FOLDER, help="Folder of datasets.  [default: the file's, or data beside it]"
 )
@@ -93,7 +106,7 @@ def run_experiment(
     """Encode every dataset once, then run every method and control on it.
 
     Prints encoder, dataset, method, compression and nDCG@5 of each. What is in the folder of results already is not run
-    again, so a run that was stopped goes on when the same command is given again. Results of other pages, queries,
+    again, so a run that was stopped continues when you give the same command again. Results of other pages, queries,
     judgements, weights or options are refused.
 
     \b
@@ -105,9 +118,10 @@ def run_experiment(
 
         def show_progress(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                is_cells = what == "cells"
-                title, unit = ("evaluating", "cells") if is_cells else (what, "pages")
-                tasks[what] = Task(report, title, unit, total, done, is_part=not is_cells)
+                if what == "cells":
+                    tasks[what] = Task(report, "evaluating", "cells", total, done)
+                else:
+                    tasks[what] = Task(report, what, "pages", total, done, is_part=True)
             task = tasks[what]
             task.advance(done - task.done)
 

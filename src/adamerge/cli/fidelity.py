@@ -56,17 +56,21 @@ def _strip(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     multiple=True,
     default=DEFAULT_METHODS,
     show_default=True,
-    help="May be given again.",
+    help="A method to compare. Can be given more than once.",
 )
 @own_modules
 @click.option(
     "--queries",
     "queries_path",
     type=click.Path(path_type=Path),
-    help="Vectors of queries that people asked, a query where a page would be.",
+    help="A folder or file of vectors of queries: each of its pages is a query.",
 )
-@click.option("--query", "texts", multiple=True, help="A query in words. May be given again.")
-@click.option("--encoder", "name", help="Of the queries.  [default: that of the vectors]")
+@click.option(
+    "--query", "texts", multiple=True, help="A query in words. Can be given more than once."
+)
+@click.option(
+    "--encoder", "name", help="The encoder of the queries.  [default: that of the vectors]"
+)
 @on_device
 @query_prefix
 @click.option(
@@ -81,11 +85,17 @@ def _strip(ctx: click.Context, param: click.Parameter, text: str) -> tuple[int, 
     callback=_strip,
     help="Rows and columns of patches in a query that is drawn.",
 )
-@click.option("--seed", default=0, show_default=True, help="Of the queries that are drawn.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the queries that are drawn.")
 @click.option(
-    "--top", type=click.IntRange(1), default=TOP, show_default=True, help="Best pages to keep."
+    "--top",
+    type=click.IntRange(1),
+    default=TOP,
+    show_default=True,
+    help="How many best pages agreement is about.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per method, a line each.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, one object for each method, a line each."
+)
 @vector_options
 def fidelity(
     vectors: Path,
@@ -103,7 +113,7 @@ def fidelity(
     column: str,
     prompt_rows: tuple[int, int] | None,
 ) -> None:
-    """Compare methods by what they keep of the order of uncompressed pages. Nobody has to judge.
+    """Compare methods by the order of pages that they keep. Nobody has to judge pages.
 
     agreement is the share of the uncompressed top ten that is kept, correlation Spearman's over all pages, MRR the mean
     of 1 / rank of the page that a query was drawn from. Brackets hold 95 % intervals. Without queries, strips of

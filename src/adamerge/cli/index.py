@@ -22,6 +22,7 @@ from adamerge.cli.common import (
 )
 from adamerge.cli.info import summary
 from adamerge.cli.progress import Task, reporting
+from adamerge.compress import DEFAULT_METHOD
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.encoders.encode import Watcher
 from adamerge.errors import AdamergeError, BadFile
@@ -51,10 +52,11 @@ DID = ("added", "replaced", "unchanged", "removed")
 )
 @click.option(
     "--encoder",
-    help=f"`adamerge encoders` lists them.  [default: the store's, or {DEFAULT_ENCODER}]",
+    help=f"The encoder; `adamerge encoders` lists all.  [default: the store's, or {DEFAULT_ENCODER}]",
 )
 @click.option(
-    "--method", help="`adamerge methods` lists them.  [default: the store's, or the encoder's]"
+    "--method",
+    help=f"The method; `adamerge methods` lists all.  [default: the store's, or {DEFAULT_METHOD}]",
 )
 @own_modules
 @click.option(
@@ -65,7 +67,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.option(
     "--metadata",
     type=click.Path(path_type=Path),
-    help="A .csv table with a column 'source' (the file), and a column per name.",
+    help="A .csv table: a column 'source' with the name of a file, and a column for each kind of metadata.",
 )
 @click.option(
     "--batch-size",
@@ -98,10 +100,11 @@ DID = ("added", "replaced", "unchanged", "removed")
 def index(
     pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
 ) -> None:
-    """Encode, compress and store PAGES (PDF files, images, folders, globs), or bring a store up to date with them.
+    """Encode, compress and store PAGES. PAGES are PDF files, images, folders or globs.
 
-    Pages that have not changed are kept, and changed pages are replaced. If PAGES names a folder, pages of files that
-    are no longer in it are removed. A run that was stopped continues when you give the same command again.
+    A store that is there is brought up to date. Pages that have not changed are kept, and changed pages are replaced.
+    If PAGES names a folder, pages of files that are no longer in it are removed. A run that was stopped continues when
+    you give the same command again.
 
     \b
     adamerge index reports/ --store reports.store
@@ -109,7 +112,9 @@ def index(
     adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
     """  # noqa: D301 (click reads the backslash)
     total = count_pages(pages)  # also finds what is not there before a model is loaded
-    metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
+    metadata = {}
+    if options["metadata"]:
+        metadata = read_metadata(options["metadata"])
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
@@ -119,7 +124,8 @@ def index(
             bad.append(error)
             task.pass_over()
 
-        how = _indexing(store, encoder, method, options, None if options["strict"] else skip, task)
+        skip_bad = None if options["strict"] else skip
+        how = _indexing(store, encoder, method, options, skip_bad, task)
         printing = options["as_json"]
         for change in index_files(pages, store, how, metadata):
             counts[change.did] += 1

@@ -14,7 +14,7 @@ from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, Query
 from adamerge.inspector import inspect as inspect_page
 from adamerge.inspector.page_address import encoder_of, is_picture, read_page, read_patches
-from adamerge.inspector.stored_page import encode_again, file_of, find_entry, split_store
+from adamerge.inspector.stored_page import encode_again, entry_by_id, file_of, split_store
 from adamerge.pages import DPI
 from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
@@ -30,18 +30,21 @@ File = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--encoder",
     "name",
-    help="`adamerge encoders` lists them.  [default: minilm, or that of the vectors]",
+    help="The encoder; `adamerge encoders` lists all.  [default: minilm, or that of the vectors]",
 )
 @click.option(
     "--method",
     "method_name",
-    help="`adamerge methods` lists them.  [default: the store's, or the encoder's]",
+    help=f"The method; `adamerge methods` lists all.  [default: the store's, or {DEFAULT_METHOD}]",
 )
 @own_modules
 @click.option(
-    "--query", "texts", multiple=True, help="Show what it finds on the page. May be given again."
+    "--query",
+    "texts",
+    multiple=True,
+    help="A query to show on the page. Can be given more than once.",
 )
-@click.option("--image", help="Picture of a page of vectors: an image, or PDF#NUMBER.")
+@click.option("--image", help="The picture of a page of vectors: an image file, or PDF#NUMBER.")
 @click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
 @click.option(
     "--dpi",
@@ -64,7 +67,7 @@ def inspect(
     column: str,
     prompt_rows: tuple[int, int] | None,
 ) -> None:
-    """Show what a method does to one PAGE, as one HTML file that needs nothing else.
+    """Show what a method does to one PAGE, as one HTML file.
 
     PAGE is a page of a PDF (report.pdf#3), an image, a page of a store (STORE:ID, if its file is where it was), or
     a page of a folder or file of vectors (vectors#ID) with --image for its picture. The HTML file shows the page with
@@ -109,8 +112,12 @@ def _read(
         return _read_picture(page, name, device, dpi)
 
     patches = read_patches(page, options)
-    encoder = _encoder_of_vectors(page, name, device) if asked else None
-    picture = None if image is None else read_page(image, dpi)
+    encoder = None
+    if asked:
+        encoder = _encoder_of_vectors(page, name, device)
+    picture = None
+    if image is not None:
+        picture = read_page(image, dpi)
     return patches, picture, encoder
 
 
@@ -122,7 +129,7 @@ def _read_stored(
             raise BadInput(
                 f"{where} does not say which encoder made its pages: inspect the file itself"
             )
-        entry = find_entry(store, id)
+        entry = entry_by_id(store, id)
         file_of(entry)  # refuses a missing file before a model is loaded
         encoder = store.load_encoder(device)
         patches, picture = encode_again(store, entry, encoder)

@@ -18,7 +18,7 @@ from adamerge.store.contents import StoredFile, StoredPage, find_source, list_fi
 @click.argument("source", required=False)
 @as_lines
 def ls(address: str, source: str | None, as_json: bool) -> None:
-    """List the files of STORE, or the pages of one file: SOURCE is its name in the store, or its path.
+    """List the files of STORE, or the pages of one file. SOURCE is the name of the file in the store, or its path.
 
     \b
     adamerge ls reports.store
@@ -78,9 +78,13 @@ def _table_of_pages(pages: Sequence[StoredPage]) -> str:
 
 def _value(file: StoredFile, name: str) -> str:
     value = file.metadata.get(name)
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def _as_text(value: object) -> str:
     """Times and dates as JSON has them."""
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)

@@ -28,7 +28,10 @@ def on_results(verb: Callable[..., None]) -> Callable[..., None]:
         "folder", metavar="RESULTS", type=click.Path(path_type=Path, exists=True, file_okay=False)
     )
     some = click.option(
-        "--dataset", "datasets", multiple=True, help="A dataset or suite; may be given again."
+        "--dataset",
+        "datasets",
+        multiple=True,
+        help="A dataset or suite. Can be given more than once.",
     )
     return folder(some(verb))
 
@@ -64,16 +67,16 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
     "--method",
     "methods",
     multiple=True,
-    help="Of controls, theta, efficiency and sequence: the methods to show. Of significance: a method, then those "
+    help="For controls, theta, efficiency and sequence: the methods to show. For significance: a method, then those "
     "to test it against.",
 )
-@click.option("--k", "ks", multiple=True, help="Of significance: the k to show.")
+@click.option("--k", "ks", multiple=True, help="For significance: the k to show.")
 @click.option(
     "--compression",
     type=click.FloatRange(0, 1),
-    help="Of ablation and efficiency: where.  [default: 0.81]",
+    help="For ablation and efficiency: the compression to compare at.  [default: 0.81]",
 )
-@click.option("--c-min", help="Of ablation: the floor.  [default: 0.7]")
+@click.option("--c-min", help="For ablation: the floor c_min.  [default: 0.7]")
 def print_table(name: str, form: str, out: Path | None, **options: Any) -> None:
     """Print a table of a folder of results.
 
@@ -104,7 +107,7 @@ def print_table(name: str, form: str, out: Path | None, **options: Any) -> None:
 @by_measure
 @click.option("-o", "out", required=True, type=FILE, help="File to write, .svg or .png.")
 def draw_figure(name: str, out: Path, **options: Any) -> None:
-    """Draw a figure of a folder of results: frontier, frontier-unit (groups of unit length), cliff.
+    """Draw a figure of a folder of results. FIGURE is frontier, frontier-unit (groups of unit length) or cliff.
 
     \b
     adamerge evaluate figure frontier results/books -o frontier.svg
@@ -120,13 +123,13 @@ def draw_figure(name: str, out: Path, **options: Any) -> None:
 @by_measure
 @click.option("-o", "out", required=True, type=FILE, help="HTML file to write.")
 @click.option(
-    "--parts", type=FOLDER, help="Folder for every table and figure as files of their own, too."
+    "--parts", type=FOLDER, help="A folder for every table and figure as a file of its own."
 )
 @click.option(
-    "--paper", is_flag=True, help="The figures and tables of the paper by their numbers, instead."
+    "--paper", is_flag=True, help="Write the figures and tables of the paper by their numbers."
 )
 def write_report(out: Path, parts: Path | None, paper: bool, **options: Any) -> None:
-    """Write every table and figure of a folder of results as one HTML page that needs nothing else.
+    """Write every table and figure of RESULTS as one HTML page.
 
     \b
     adamerge evaluate report results/books -o report.html
@@ -140,7 +143,7 @@ def write_report(out: Path, parts: Path | None, paper: bool, **options: Any) -> 
 @on_results
 @in_formats
 def compare_results(form: str, out: Path | None, **options: Any) -> None:
-    """Set results beside published numbers (nDCG@5), and say which come back within the known drift.
+    """Set results beside published numbers (nDCG@5). Say which are the same within the known drift.
 
     \b
     adamerge evaluate compare runs/paper

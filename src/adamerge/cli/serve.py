@@ -23,22 +23,26 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on; others need a token.",
+    help="The address to listen on. Any but 127.0.0.1 needs a token.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8765,
     show_default=True,
-    help="0 takes a free one.",
+    help="The port to listen on; 0 takes a free one.",
 )
 @click.option(
     "--token",
     envvar="ADAMERGE_TOKEN",
     default="",
-    help="Token that visitors must know; better set ADAMERGE_TOKEN.",
+    help="A token that visitors must know. Safer: set ADAMERGE_TOKEN.",
 )
-@click.option("--encoder", default="", help="Only for a class of your own.  [default: the store's]")
+@click.option(
+    "--encoder",
+    default="",
+    help="The encoder, if it is a class of your own.  [default: the store's]",
+)
 @click.option(
     "--name",
     "names",
@@ -75,7 +79,7 @@ def serve(
     names: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Search STORE in a browser: pages, why each was found, its inspector; add files; and a JSON API.
+    """Search STORE in a browser, and by a JSON API. People see why a page was found, and can add files.
 
     Only this machine can reach it unless --host says otherwise, and then a token is needed.
 
@@ -92,8 +96,11 @@ def serve(
         names=names,
         max_upload=parse_bytes(options["max_upload"]),
     )
-    folder = (options["uploads"] or uploads_of(where)) if options["upload"] else None
-    run(replace(settings, uploads=folder.absolute() if folder else None), options["memory"])
+    if options["upload"]:
+        folder = options["uploads"] or uploads_of(where)
+        if folder is not None:
+            settings = replace(settings, uploads=folder.absolute())
+    run(settings, options["memory"])
 
 
 def run(settings: Settings, memory: str = "4GiB") -> None:

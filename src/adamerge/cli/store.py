@@ -8,7 +8,7 @@ import click
 
 from adamerge.cli.common import as_lines, existing, in_store, query_prefix
 from adamerge.cli.progress import tracked
-from adamerge.cli.text_table import text_table
+from adamerge.cli.text_table import counted, text_table
 from adamerge.errors import NotFound
 from adamerge.store import DTYPES, open_named
 from adamerge.store.contents import find_missing, find_source
@@ -27,7 +27,9 @@ LETTERS = 60  # of all matched words that are shown of a hit
     "-k", type=click.IntRange(1), default=5, show_default=True, help="How many pages to find."
 )
 @click.option("--where", default="", help="A filter in SQL: \"year >= 2020 AND language = 'en'\".")
-@click.option("--encoder", help="Needed only for a class of your own.  [default: the store's]")
+@click.option(
+    "--encoder", help="The encoder, if it is a class of your own.  [default: the store's]"
+)
 @query_prefix
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
 @click.option(
@@ -48,7 +50,7 @@ def search(
     memory: str,
     as_json: bool,
 ) -> None:
-    """Find the pages of STORE that answer QUERY best, and show the words or the region that matched.
+    """Find the pages of STORE that answer QUERY best. Show the words or the region that matched.
 
     \b
     adamerge search reports.store "who repairs the clock?"
@@ -61,12 +63,15 @@ def search(
         for hit in found:
             click.echo(json.dumps(_json(hit) | {"how": found.how}, default=str))
     else:
-        click.echo(_hits(found) if found.hits else "nothing found")
+        click.echo(_hits(found))
     click.echo(_how(found), err=True)
 
 
 def _hits(found: Found) -> str:
     """A table of hits; the last column, what matched, is not padded."""
+    if not found.hits:
+        return "nothing found"
+
     names: set[str] = set()
     for hit in found:
         names.update(hit.metadata)
@@ -90,7 +95,9 @@ def matched(hit: Hit) -> str:
         words |= dict.fromkeys(match.words[:WORDS_PER_MATCH])
     if words:
         text = " ".join(words)
-        return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+        if len(text) > LETTERS:
+            return text[: LETTERS - 1] + "…"
+        return text
 
     for match in best:
         if len(match.boxes):
@@ -137,17 +144,18 @@ def _json(hit: Hit) -> dict[str, Any]:
 @click.argument("ids", nargs=-1)
 @click.option("--source", help="Remove all pages of a file: its name in the store, or its path.")
 def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
-    """Remove pages from STORE by their ids (report.pdf#3), or all pages of a file; `adamerge ls` lists both."""
+    """Remove pages from STORE. Give their ids (report.pdf#3), or --source; `adamerge ls` lists both."""
     with existing(address) as store:
-        name = None if source is None else find_source(store, source)
+        name = None
+        if source is not None:
+            name = find_source(store, source)
         missing = find_missing(store, ids)
         count = store.delete(*ids, source=name)
     if not count:
         raise NotFound(missing)
     if missing:
         click.echo(f"adamerge: {missing}", err=True)
-    noun = "page" if count == 1 else "pages"
-    click.echo(f"{count:,} {noun} removed")
+    click.echo(f"{counted(count, 'page')} removed")
 
 
 @click.command()
@@ -167,7 +175,7 @@ def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
     help="Type of the vectors in a folder.",
 )
 def export(address: str, out: Path, dtype: str) -> None:
-    """Write the pages of STORE to a folder of vectors, or to one Parquet file for other programs."""
+    """Write the pages of STORE to a folder of vectors, or to Parquet. Other programs read the Parquet file."""
     with existing(address) as store:
         if out.suffix == ".parquet":
             pages = export_parquet(store, out)
@@ -191,7 +199,7 @@ def export(address: str, out: Path, dtype: str) -> None:
     help="Add to a store that holds other pages; pages of the same id are replaced.",
 )
 def copy(source: str, target: str, dtype: str | None, merge: bool) -> None:
-    """Copy all pages of one store to another: from a folder to Qdrant, back, or to another dtype.
+    """Copy all pages of one store to another. A copy can go from a folder to Qdrant, back, or to another dtype.
 
     TO is a new store, or an earlier copy of FROM, which is brought up to date.
     """

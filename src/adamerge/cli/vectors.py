@@ -54,14 +54,19 @@ SHOWN = 20  # pages printed in a table; --json has them all
     "name",
     default=DEFAULT_ENCODER,
     show_default=True,
-    help="A name; `adamerge encoders` lists them.",
+    help="The encoder; `adamerge encoders` lists all.",
 )
 @click.option(
-    "--batch-size", type=click.IntRange(1), default=4, show_default=True, help="Pages at a time."
+    "--batch-size",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Pages encoded at a time.",
 )
 @on_device
 @click.option(
-    "--dtype", help="Of the model: float32, float16 or bfloat16.  [default: bfloat16 on cuda]"
+    "--dtype",
+    help="Type of the model's numbers: float32, float16 or bfloat16.  [default: bfloat16 on cuda]",
 )
 @max_visual_tokens
 @query_prefix
@@ -72,20 +77,20 @@ SHOWN = 20  # pages printed in a table; --json has them all
     "--resume/--no-resume",
     default=True,
     show_default=True,
-    help="Go on with a folder that was begun.",
+    help="Continue a folder that was begun.",
 )
 @click.option(
     "--skip-bad",
     is_flag=True,
-    help="Go on after a page that cannot be read, and say so at the end.",
+    help="Pass over pages that cannot be read, and list them at the end.",
 )
 def encode(
     pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad: bool, **options: Any
 ) -> None:
-    """Encode PAGES (PDF files, images, folders, globs) into vectors with attention, a patch each.
+    """Encode PAGES into vectors. PAGES are PDF files, images, folders or globs.
 
-    OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped goes on where it was when the same
-    command is given again.
+    OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped continues when you give the
+    same command again.
 
     \b
     adamerge encode report.pdf -o vectors
@@ -121,9 +126,11 @@ def encode(
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per encoder, a line each.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, one object for each encoder, a line each."
+)
 def encoders(as_json: bool) -> None:
-    """List the encoders, which are installed, and what to install for the rest."""
+    """List the encoders. Say which are installed, and what to install for the others."""
     for name, kind in examples().items():
         ready = kind.installed
         if as_json:
@@ -145,22 +152,24 @@ def encoders(as_json: bool) -> None:
     multiple=True,
     default=["adamerge"],
     show_default=True,
-    help="May be given again.",
+    help="The method. Can be given more than once; `adamerge methods` lists all.",
 )
 @own_modules
-@click.option("--workers", type=click.IntRange(1), help="Threads.  [default: one per core]")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Threads to use.  [default: one for each core]"
+)
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
     default="float16",
     show_default=True,
-    help="Of the stored vectors.",
+    help="Type of the stored vectors.",
 )
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="One JSON object per page and one for the total, a line each.",
+    help="Print JSON, one object for each page and one for the total, a line each.",
 )
 @vector_options
 def compress(
@@ -176,8 +185,8 @@ def compress(
     """Compress the pages of IN and print what was kept of each.
 
     IN is a folder of vectors, an index of byaldi, a .npz, .npy, .safetensors, .pt, .parquet or .arrow file, or a folder
-    of such files; see docs/vectors.md. OUT becomes a folder of vectors; with several methods, a folder per method. A
-    run that was stopped goes on where it was when the same command is given again.
+    of such files; see docs/vectors.md. OUT becomes a folder of vectors; with several methods, a folder for each method.
+    A run that was stopped continues when you give the same command again.
 
     \b
     adamerge compress pages.npz -o small
@@ -199,7 +208,9 @@ def compress(
 
 @click.command()
 @own_modules
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per method, a line each.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, one object for each method, a line each."
+)
 def methods(as_json: bool) -> None:
     """List the methods, their options and defaults."""
     for name, (cls, given) in METHODS.items():
@@ -250,7 +261,9 @@ def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[Multi
 
 
 def _count(source: Path) -> int | None:
-    return len(open_shards(source)) if is_shards(source) else None
+    if is_shards(source):
+        return len(open_shards(source))
+    return None
 
 
 def _print_report(folder: Shards, as_json: bool) -> None:

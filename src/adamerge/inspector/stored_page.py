@@ -35,7 +35,7 @@ def split_store(address: str) -> tuple[str, str] | None:
     return None
 
 
-def find_entry(store: Store, id: str) -> Entry:
+def entry_by_id(store: Store, id: str) -> Entry:
     """A page of a store by its id."""
     found = store.get([id])
     if not found:

@@ -40,7 +40,13 @@ def _region(
     """The boxes of the patches in a group, and the words whose middle is in one of them; none for an extra row."""
     if boxes is None or row >= len(page):
         return np.zeros((0, 4), np.float32), ()
-    inside = np.unique(boxes[page.groups == row], axis=0)
+    inside = _distinct(boxes[page.groups == row])
     is_inside = contains(inside, word_middles).any(0)
     texts = [words[i].text for i in np.flatnonzero(is_inside).tolist()]
     return inside, tuple(texts)
+
+
+def _distinct(boxes: Floats) -> Floats:
+    """Each box once, in order. A group has few patches: np.unique would take ten times as long."""
+    rows = sorted(set(map(tuple, boxes.tolist())))
+    return np.array(rows, np.float32).reshape(-1, 4)

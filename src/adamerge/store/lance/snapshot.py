@@ -1,7 +1,7 @@
 """Reading one version of a Lance table: all that is read is of the same moment, whatever writers do."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from adamerge.store.lance.schema import metadata_of, page_vectors, to_entries, v
 
 PAGES_AT_ONCE = 256  # that are read into memory by a scan
 FEWEST_PARTITIONS = 20  # of the index that are read
+REMEMBERED_ENTRIES = 256  # of pages that were found: often they are found again, or looked at
 CANDIDATES_PER_PARTITION = 8  # many candidates are in many partitions
 
 
@@ -27,6 +28,7 @@ class Snapshot:
     dataset: Any
     schema: pa.Schema
     about: About
+    _remembered: dict[str, Entry] = field(default_factory=dict, repr=False)  # oldest first
 
     @property
     def version(self) -> int:
@@ -81,10 +83,22 @@ class Snapshot:
 
     def entries_by_id(self, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of those ids that are there, in the order of `ids`."""
-        if not ids:
-            return {}
-        found = {entry.id: entry for entry in self.entries(ids_filter(ids))}
+        found: dict[str, Entry] = {}
+        for id in ids:
+            if entry := self._remembered.get(id):
+                found[id] = entry
+        unknown = [id for id in ids if id not in found]
+        if unknown:
+            read = {entry.id: entry for entry in self.entries(ids_filter(unknown))}
+            self._remember(read)
+            found |= read
         return {id: found[id] for id in ids if id in found}
+
+    def _remember(self, entries: Mapping[str, Entry]) -> None:
+        """Keep entries, and forget the oldest ones. A version never changes, so they stay true."""
+        self._remembered.update(entries)
+        for id in list(self._remembered)[:-REMEMBERED_ENTRIES]:
+            self._remembered.pop(id, None)
 
     def vectors(self, passing: str = "") -> Iterator[PageVectors]:
         """The vectors of the pages that pass a filter of Lance, a batch at a time."""
