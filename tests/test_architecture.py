@@ -25,6 +25,7 @@ LAYERS = [
     "types",
     "kernels",
     "compress",
+    "codes",
     "vectors",
     "pages",
     "encoders",

@@ -112,7 +112,9 @@ def index(
     adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
     """  # noqa: D301 (click reads the backslash)
     total = count_pages(pages)  # also finds what is not there before a model is loaded
-    metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
+    metadata = {}
+    if options["metadata"]:
+        metadata = read_metadata(options["metadata"])
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
@@ -122,7 +124,8 @@ def index(
             bad.append(error)
             task.pass_over()
 
-        how = _indexing(store, encoder, method, options, None if options["strict"] else skip, task)
+        skip_bad = None if options["strict"] else skip
+        how = _indexing(store, encoder, method, options, skip_bad, task)
         printing = options["as_json"]
         for change in index_files(pages, store, how, metadata):
             counts[change.did] += 1

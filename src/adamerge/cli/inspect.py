@@ -112,8 +112,12 @@ def _read(
         return _read_picture(page, name, device, dpi)
 
     patches = read_patches(page, options)
-    encoder = _encoder_of_vectors(page, name, device) if asked else None
-    picture = None if image is None else read_page(image, dpi)
+    encoder = None
+    if asked:
+        encoder = _encoder_of_vectors(page, name, device)
+    picture = None
+    if image is not None:
+        picture = read_page(image, dpi)
     return patches, picture, encoder
 
 

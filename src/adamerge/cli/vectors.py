@@ -265,7 +265,9 @@ def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[Multi
 
 
 def _count(source: Path) -> int | None:
-    return len(open_shards(source)) if is_shards(source) else None
+    if is_shards(source):
+        return len(open_shards(source))
+    return None
 
 
 def _print_report(folder: Shards, as_json: bool) -> None:

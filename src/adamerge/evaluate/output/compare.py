@@ -1,6 +1,7 @@
 """Results beside published numbers: which are within the known drift, and which cannot be compared at all."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from adamerge.evaluate.analysis import Results, Row, Table, columns, make_table
@@ -115,11 +116,18 @@ def _on_its_data(results: Results, number: PublishedNumber) -> Results | None:
         names += dataset_names(dataset)
     if not set(names) <= set(results.datasets):
         return None
+    some = _some(results, tuple(names))
     if number.encoder == POOLED:
         is_there = set(read_published().encoders) == set(results.encoders)
     else:
         is_there = number.encoder in results.encoders
-    return results.on(tuple(names)) if is_there else None
+    return some if is_there else None
+
+
+@lru_cache(maxsize=4)
+def _some(results: Results, datasets: tuple[str, ...]) -> Results:
+    """Results on some datasets, the same object for the same question, so that what is made of it is kept."""
+    return results.on(datasets)
 
 
 def _find(results: Results, number: PublishedNumber, **more: Any) -> float | None:

@@ -192,12 +192,15 @@ def _parse(line: str) -> Message | None:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return message if isinstance(message, dict) else None
+    if isinstance(message, dict):
+        return message
+    return None
 
 
 def _error_of(answer: Message) -> AdamergeError:
     """The error that a worker reports, of the same class as in the worker."""
     kind = getattr(errors, str(answer.get("kind")), None)
-    is_ours = isinstance(kind, type) and issubclass(kind, AdamergeError)
     words = str(answer["error"])
-    return kind(words) if is_ours and kind is not None else BadInput(words)
+    if isinstance(kind, type) and issubclass(kind, AdamergeError):
+        return kind(words)
+    return BadInput(words)
