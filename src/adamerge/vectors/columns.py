@@ -146,9 +146,10 @@ def cast(vectors: Array, dtype: str, id: str) -> Array:
         largest = np.abs(vectors).max()
         raise BadInput(f"page '{id}' holds {largest:g}, beyond {dtype}: store it as float32")
 
-    if not len(out):
+    zero = zero_rows(out) if len(out) else ()
+    if not len(zero):
         return out
-    lost = np.setdiff1d(zero_rows(out), zero_rows(vectors))
+    lost = np.setdiff1d(zero, zero_rows(vectors))
     if len(lost):
         raise BadInput(
             f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: "
