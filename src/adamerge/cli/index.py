@@ -13,6 +13,7 @@ import click
 from adamerge.cli.common import (
     as_lines,
     encoder_spec,
+    in_batches,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -69,13 +70,7 @@ DID = ("added", "replaced", "unchanged", "removed")
     type=click.Path(path_type=Path),
     help="A .csv table: a column 'source' with the name of a file, and a column for each kind of metadata.",
 )
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    default=4,
-    show_default=True,
-    help="Pages encoded at a time.",
-)
+@in_batches
 @on_device
 @max_visual_tokens
 @query_prefix
