@@ -174,9 +174,11 @@ def _encoder_of(
     tokens = options["max_visual_tokens"]
     prefix = options["query_prefix"]
     known = EncoderSpec.recorded(recorded, device) or EncoderSpec(DEFAULT_ENCODER, device=device)
-    if name in (None, known.name) and tokens is None and prefix is None:
-        return known
-    return encoder_spec(name or known.name, device, tokens, query_prefix=prefix)
+    if name not in (None, known.name) or tokens is not None:
+        return encoder_spec(name or known.name, device, tokens, query_prefix=prefix)
+    spec = known.with_query_prefix(prefix)
+    spec.check_options()
+    return spec
 
 
 def _print_change(change: Change) -> bool:

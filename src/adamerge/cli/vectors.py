@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -245,7 +245,11 @@ def _compress(
         encoder=recorded_encoder(source),
         source=read_from,
     ) as out:
-        pages = _pages(source, options, out.done)
+        pages: Iterator[MultiVector | Callable[[], MultiVector]]
+        if is_shards(source):
+            pages = open_shards(source).page_loaders(out.done)
+        else:
+            pages = _pages(source, options, out.done)
         small_pages = compress_pages(pages, method, workers)
         for small in tracked(small_pages, "compressing", _count(source), out.done):
             out.add(small)
