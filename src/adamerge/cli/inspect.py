@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from adamerge import files
-from adamerge.cli.common import own_modules, vector_options
+from adamerge.cli.common import on_device, own_modules, vector_options
 from adamerge.compress import DEFAULT_METHOD, parse_method
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, load_encoder
 from adamerge.encoders.ocr_fallback import prepare_page
@@ -45,7 +45,7 @@ File = click.Path(path_type=Path, dir_okay=False)
     help="A query to show on the page. Can be given more than once.",
 )
 @click.option("--image", help="The picture of a page of vectors: an image file, or PDF#NUMBER.")
-@click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+@on_device
 @click.option(
     "--dpi",
     type=click.IntRange(1),

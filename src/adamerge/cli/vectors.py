@@ -11,6 +11,7 @@ import click
 from adamerge import compression_report
 from adamerge.cli.common import (
     encoder_spec,
+    in_batches,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -56,13 +57,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
     show_default=True,
     help="The encoder; `adamerge encoders` lists all.",
 )
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    default=4,
-    show_default=True,
-    help="Pages encoded at a time.",
-)
+@in_batches
 @on_device
 @click.option(
     "--dtype",

@@ -13,7 +13,7 @@ from adamerge.errors import AdamergeError, BadInput, WorkerLost
 from adamerge.server.settings import Settings
 
 Message = dict[str, Any]
-Progress = Callable[[Message], None]
+OnProgress = Callable[[Message], None]
 MAX_LINE = 256_000_000  # characters of one message
 
 
@@ -32,7 +32,7 @@ class WorkerClient:
         self._starting = threading.Lock()  # held while a process is started
 
     def run(
-        self, task: Message, seconds: float, on_progress: Progress = lambda message: None
+        self, task: Message, seconds: float, on_progress: OnProgress = lambda message: None
     ) -> Message:
         """The answer to a task, or its error; `on_progress` gets the messages before it.
 
@@ -106,7 +106,7 @@ class WorkerClient:
         self,
         process: "subprocess.Popen[str]",
         task: Message,
-        on_progress: Progress,
+        on_progress: OnProgress,
         silence: "Timeout",
     ) -> Message | None:
         """The last message of a task; None if the worker ended first, or wrote something else."""
