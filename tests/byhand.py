@@ -95,7 +95,7 @@ def paper(folder):
     names = [*dataset_names("vidore-v1"), *dataset_names("vidore-v2")]
     datasets(folder, *names)
     sizes = {"identity": 1000}
-    for k, kept in (("-0.5", 500), ("0.25", 300), ("1", 100)):
+    for k, kept in (("-0.25", 500), ("0.25", 300), ("1", 100)):
         sizes[f"docpruner:k={k}"] = kept
         for name in ("ptm", "ptm-attn"):
             for m in (2, 4):

@@ -53,6 +53,15 @@ def test_the_documentation_has_the_rooms_in_the_order_of_imports():
     assert [name.removesuffix(".py") for name in listed] == LAYERS[:-2]
 
 
+@pytest.mark.parametrize(
+    "room", ["compress", "vectors", "encoders", "search", "fidelity", "store", "inspector"]
+)
+def test_the_door_of_a_room_lists_its_files(room):
+    door = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
+    files = [path.name for path in (ROOT / room).glob("*.py") if path.name != "__init__.py"]
+    assert [name for name in files if name not in door] == []
+
+
 def imported(module):
     """The first name below `adamerge` of everything a module imports."""
     for node in ast.walk(ast.parse((ROOT / module).read_text())):

@@ -41,6 +41,8 @@ def test_search_refuses_words_before_a_query_that_the_encoder_does_not_take(plac
     result = call("search", place / "store", QUERY, "--query-prefix", "Query: ")
     assert result.returncode == 1
     assert result.stderr == "adamerge: minilm takes no query_prefix\n"
+    again = call("index", place / "docs", "--store", place / "store", "--query-prefix", "Query: ")
+    assert again.stderr.endswith("adamerge: minilm takes no query_prefix\n")
 
 
 def test_search_prints_pages_scores_and_words(place):

@@ -11,7 +11,7 @@ from cli import call as cli
 
 from adamerge import evaluate
 from adamerge.evaluate import figures, tables
-from adamerge.evaluate.output import report_tables, write_page
+from adamerge.evaluate.output import report_figures, report_tables, write_page
 from adamerge.evaluate.output.frontier_plot import COLOURS
 from adamerge.evaluate.output.published import read_published
 
@@ -111,7 +111,8 @@ def test_a_structureless_page_alone_draws_no_cliff(tmp_path):
     byhand.cell(tmp_path, "identity", 1000, 0.9)
     byhand.cell(tmp_path, "gaussian(adamerge:k=1,c_min=0.7)", 500, (), theta=[0.75] * 10, ms=None)
     made = report_tables(evaluate.load(tmp_path))
-    write_page(evaluate.load(tmp_path), made, tmp_path / "r.html")
+    given = evaluate.load(tmp_path)
+    write_page(given, report_figures(given), made, tmp_path / "r.html")
     assert "figure-cliff" not in (tmp_path / "r.html").read_text()
 
 

@@ -282,8 +282,10 @@ def test_a_store_that_was_moved_is_told_and_works_again_when_it_is_back(server, 
     assert server.ask(search)[0] == server.ask(page)[0] == 200
 
 
-def test_a_damaged_store_is_answered_with_503(server, place):
-    page = server.page("api/pages", "report.pdf#1")
+def test_a_damaged_store_is_answered_with_503(server, place, tmp_path):
+    _, job = server.upload("unread.pdf", pdf_of(tmp_path, "nobody has asked for this page"))
+    assert server.wait(job)["state"] == "done"
+    page = server.page("api/pages", "unread.pdf#1")  # the server remembers pages that it has read
     with moved(place / "pages.lance" / "data"):
         status, _, body = server.ask(page)
         assert (status, "the store cannot be read" in json.loads(body)["error"]) == (503, True)

@@ -10,7 +10,7 @@ from processes import ended, start_python
 from waiting import LONG
 
 import adamerge as am
-from adamerge.errors import BadInput, PageFailed
+from adamerge.errors import BadInput, Damaged, PageFailed
 
 
 @pytest.mark.parametrize("workers", [None, 1, 2, 7])
@@ -129,3 +129,24 @@ for _ in am.compress_pages(itertools.repeat(page), "sem-cluster", workers=2):
         _, err = run.communicate(timeout=LONG)
         assert run.returncode != 0
         assert err.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_a_page_may_be_a_function_that_a_worker_calls(make_page):
+    pages = [make_page(20, seed=i, id=f"p{i}") for i in range(11)]
+    makers = [lambda page=page: page for page in pages]
+    made = am.compress_pages(makers, "sem-cluster:m=4", workers=2)
+    expected = am.compress_pages(pages, "sem-cluster:m=4", workers=2)
+    for small, want in zip(made, expected, strict=True):
+        assert small.id == want.id
+        np.testing.assert_array_equal(small.vectors, want.vectors)
+
+
+def test_an_error_of_such_a_function_comes_after_the_pages_before_it_and_as_it_is(make_page):
+    def fail():
+        raise Damaged("shard 3, page 'p2': it is not finite")
+
+    pages = [lambda: make_page(20, id="p0"), lambda: make_page(20, id="p1"), fail]
+    found = am.compress_pages(pages, "sem-cluster:m=4", workers=2)
+    assert [next(found).id, next(found).id] == ["p0", "p1"]
+    with pytest.raises(Damaged, match=r"^shard 3, page 'p2': it is not finite$"):
+        next(found)

@@ -176,6 +176,13 @@ class Compressed:
         return 1 - len(self.vectors) / len(self.groups)
 
     @property
+    def extra_rows(self) -> int:
+        """Rows of `extra`, e; 0 where there is none."""
+        if self.extra is None:
+            return 0
+        return len(self.extra)
+
+    @property
     def stored(self) -> Floats:
         """All rows to store, vectors and then extra: (m + e, d)."""
         if self.extra is None:

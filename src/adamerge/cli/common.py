@@ -21,6 +21,13 @@ ANYWHERE = ("--debug", "--quiet")  # options of every verb
 on_device = click.option(
     "--device", help="Where the model runs: cuda, mps or cpu.  [default: the best there is]"
 )
+in_batches = click.option(
+    "--batch-size",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Pages encoded at a time.",
+)
 max_visual_tokens = click.option(
     "--max-visual-tokens", type=click.IntRange(1), help="Most patches of a page, for ColQwen."
 )

@@ -118,9 +118,10 @@ def run_experiment(
 
         def show_progress(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                is_cells = what == "cells"
-                title, unit = ("evaluating", "cells") if is_cells else (what, "pages")
-                tasks[what] = Task(report, title, unit, total, done, is_part=not is_cells)
+                if what == "cells":
+                    tasks[what] = Task(report, "evaluating", "cells", total, done)
+                else:
+                    tasks[what] = Task(report, what, "pages", total, done, is_part=True)
             task = tasks[what]
             task.advance(done - task.done)
 

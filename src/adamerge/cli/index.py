@@ -13,6 +13,7 @@ import click
 from adamerge.cli.common import (
     as_lines,
     encoder_spec,
+    in_batches,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -69,13 +70,7 @@ DID = ("added", "replaced", "unchanged", "removed")
     type=click.Path(path_type=Path),
     help="A .csv table: a column 'source' with the name of a file, and a column for each kind of metadata.",
 )
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    default=4,
-    show_default=True,
-    help="Pages encoded at a time.",
-)
+@in_batches
 @on_device
 @max_visual_tokens
 @query_prefix
@@ -112,7 +107,9 @@ def index(
     adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
     """  # noqa: D301 (click reads the backslash)
     total = count_pages(pages)  # also finds what is not there before a model is loaded
-    metadata = read_metadata(options["metadata"]) if options["metadata"] else {}
+    metadata = {}
+    if options["metadata"]:
+        metadata = read_metadata(options["metadata"])
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
@@ -122,7 +119,8 @@ def index(
             bad.append(error)
             task.pass_over()
 
-        how = _indexing(store, encoder, method, options, None if options["strict"] else skip, task)
+        skip_bad = None if options["strict"] else skip
+        how = _indexing(store, encoder, method, options, skip_bad, task)
         printing = options["as_json"]
         for change in index_files(pages, store, how, metadata):
             counts[change.did] += 1
@@ -176,9 +174,11 @@ def _encoder_of(
     tokens = options["max_visual_tokens"]
     prefix = options["query_prefix"]
     known = EncoderSpec.recorded(recorded, device) or EncoderSpec(DEFAULT_ENCODER, device=device)
-    if name in (None, known.name) and tokens is None and prefix is None:
-        return known
-    return encoder_spec(name or known.name, device, tokens, query_prefix=prefix)
+    if name not in (None, known.name) or tokens is not None:
+        return encoder_spec(name or known.name, device, tokens, query_prefix=prefix)
+    spec = known.with_query_prefix(prefix)
+    spec.check_options()
+    return spec
 
 
 def _print_change(change: Change) -> bool:

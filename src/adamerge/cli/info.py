@@ -9,6 +9,7 @@ import click
 
 from adamerge import compression_report
 from adamerge.cli.common import vector_options
+from adamerge.cli.text_table import counted
 from adamerge.errors import BadInput
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
@@ -40,7 +41,10 @@ def info(path: str, as_json: bool, column: str, prompt_rows: tuple[int, int] | N
     Numbers are rounded for reading; --json has all of their digits.
     """
     known = facts(path, ReadOptions(column, prompt_rows))
-    click.echo(json.dumps(known) if as_json else in_words(known))
+    if as_json:
+        click.echo(json.dumps(known))
+    else:
+        click.echo(in_words(known))
 
 
 def in_words(facts: Mapping[str, Any]) -> str:
@@ -54,12 +58,12 @@ def in_words(facts: Mapping[str, Any]) -> str:
 
 def summary(facts: Mapping[str, Any]) -> str:
     """The facts that matter most, in one line: pages, vectors and bytes."""
-    parts = [_counted(facts["pages"], "page")]
+    parts = [counted(facts["pages"], "page")]
     if facts.get("files"):
-        parts[0] += f" of {_counted(facts['files'], 'file')}"
+        parts[0] += f" of {counted(facts['files'], 'file')}"
     if "stored" in facts:
         share = f"{facts['compression']:.1%} compression"
-        parts.append(f"{_counted(facts['stored'], 'vector')} ({share})")
+        parts.append(f"{counted(facts['stored'], 'vector')} ({share})")
     size = facts.get("bytes in all") or facts.get("bytes on disk")
     if size:
         parts.append(bytes_in_words(size))
@@ -90,11 +94,9 @@ def _value_in_words(key: str, value: Any) -> str:
         return f"{value:.1%} of the patches are not stored"
     if "bytes" in key:
         return bytes_in_words(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.3g}"
 
 
 def facts(address: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any]:

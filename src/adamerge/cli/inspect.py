@@ -1,14 +1,15 @@
 """The verb `adamerge inspect`: one page in, one HTML file out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from adamerge import files
-from adamerge.cli.common import own_modules, vector_options
+from adamerge.cli.common import on_device, own_modules, query_prefix, vector_options
 from adamerge.compress import DEFAULT_METHOD, parse_method
-from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec, load_encoder
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
 from adamerge.inspector import Inspection, Query
@@ -21,6 +22,20 @@ from adamerge.types import MultiVector, Page
 from adamerge.vectors import ReadOptions
 
 File = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """The encoder that the options ask for; None where an option was not given."""
+
+    name: str | None
+    device: str | None
+    query_prefix: str | None
+
+    def spec(self, default: str) -> EncoderSpec:
+        """It, or the default one, with the other options."""
+        spec = EncoderSpec(self.name or default, device=self.device)
+        return spec.with_query_prefix(self.query_prefix)
 
 
 @click.command()
@@ -45,7 +60,8 @@ File = click.Path(path_type=Path, dir_okay=False)
     help="A query to show on the page. Can be given more than once.",
 )
 @click.option("--image", help="The picture of a page of vectors: an image file, or PDF#NUMBER.")
-@click.option("--device", help="cuda, mps or cpu.  [default: the best there is]")
+@on_device
+@query_prefix
 @click.option(
     "--dpi",
     type=click.IntRange(1),
@@ -63,6 +79,7 @@ def inspect(
     texts: tuple[str, ...],
     image: str | None,
     device: str | None,
+    query_prefix: str | None,
     dpi: int,
     column: str,
     prompt_rows: tuple[int, int] | None,
@@ -84,7 +101,8 @@ def inspect(
         raise click.UsageError("say what to write: -o page.html, or --svg cliff.svg")
     method = parse_method(method_name or _default_method(page))
     options = ReadOptions(column, prompt_rows)
-    patches, picture, encoder = _read(page, options, image, name, device, dpi, bool(texts))
+    asked_for = AskedFor(name, device, query_prefix)
+    patches, picture, encoder = _read(page, options, image, asked_for, dpi, bool(texts))
     inspection = inspect_page(patches, method, picture, _queries(encoder, texts))
     for path, text in _outputs(inspection, out, svg):
         files.write(path, text)
@@ -95,58 +113,60 @@ def _read(
     page: str,
     options: ReadOptions,
     image: str | None,
-    name: str | None,
-    device: str | None,
+    asked_for: AskedFor,
     dpi: int,
-    asked: bool,
+    has_queries: bool,
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if there are queries to encode."""
     stored = split_store(page)
     if stored:
         if image is not None:
             raise BadInput("--image goes with vectors: a store knows its files")
-        return _read_stored(*stored, name, device)
+        return _read_stored(*stored, asked_for)
     if is_picture(page):
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
-        return _read_picture(page, name, device, dpi)
+        return _read_picture(page, asked_for, dpi)
 
     patches = read_patches(page, options)
-    encoder = _encoder_of_vectors(page, name, device) if asked else None
-    picture = None if image is None else read_page(image, dpi)
+    encoder = None
+    if has_queries:
+        encoder = _encoder_of_vectors(page, asked_for)
+    picture = None
+    if image is not None:
+        picture = read_page(image, dpi)
     return patches, picture, encoder
 
 
-def _read_stored(
-    where: str, id: str, name: str | None, device: str | None
-) -> tuple[MultiVector, Page, Encoder]:
-    with open_named(where, encoder=name) as store:
+def _read_stored(where: str, id: str, asked_for: AskedFor) -> tuple[MultiVector, Page, Encoder]:
+    with open_named(where, encoder=asked_for.name) as store:
         if not store.require_about().encoder.get("name"):
             raise BadInput(
                 f"{where} does not say which encoder made its pages: inspect the file itself"
             )
         entry = entry_by_id(store, id)
         file_of(entry)  # refuses a missing file before a model is loaded
-        encoder = store.load_encoder(device)
+        store.set_query_prefix(asked_for.query_prefix)
+        encoder = store.load_encoder(asked_for.device)
         patches, picture = encode_again(store, entry, encoder)
         return patches, picture, encoder
 
 
-def _read_picture(
-    page: str, name: str | None, device: str | None, dpi: int
-) -> tuple[MultiVector, Page, Encoder]:
+def _read_picture(page: str, asked_for: AskedFor, dpi: int) -> tuple[MultiVector, Page, Encoder]:
     picture = read_page(page, dpi)
-    encoder = load_encoder(name or DEFAULT_ENCODER, device=device)
+    encoder = asked_for.spec(DEFAULT_ENCODER).load()
     picture = prepare_page(encoder, picture)
     patches = encoder.encode_pages([picture])[0]
     return patches, picture, encoder
 
 
-def _encoder_of_vectors(page: str, name: str | None, device: str | None) -> Encoder:
-    spec = EncoderSpec(name, device=device) if name else encoder_of(page, device)
+def _encoder_of_vectors(page: str, asked_for: AskedFor) -> Encoder:
+    if asked_for.name:
+        return asked_for.spec(asked_for.name).load()
+    spec = encoder_of(page, asked_for.device)
     if spec is None:
         raise BadInput("a query needs --encoder: the vectors do not say what made them")
-    return spec.load()
+    return spec.with_query_prefix(asked_for.query_prefix).load()
 
 
 def _default_method(page: str) -> str:

@@ -78,9 +78,13 @@ def _table_of_pages(pages: Sequence[StoredPage]) -> str:
 
 def _value(file: StoredFile, name: str) -> str:
     value = file.metadata.get(name)
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def _as_text(value: object) -> str:
     """Times and dates as JSON has them."""
-    return value.isoformat() if isinstance(value, datetime) else str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)

@@ -125,14 +125,18 @@ def draw_figure(name: str, out: Path, **options: Any) -> None:
 @click.option(
     "--parts", type=FOLDER, help="A folder for every table and figure as a file of its own."
 )
-def write_report(out: Path, parts: Path | None, **options: Any) -> None:
+@click.option(
+    "--paper", is_flag=True, help="Write the figures and tables of the paper by their numbers."
+)
+def write_report(out: Path, parts: Path | None, paper: bool, **options: Any) -> None:
     """Write every table and figure of RESULTS as one HTML page.
 
     \b
     adamerge evaluate report results/books -o report.html
     adamerge evaluate report results/books -o build/paper/report.html --parts build/paper
+    adamerge evaluate report runs/paper --paper -o paper.html --parts paper
     """  # noqa: D301 (click reads the backslash)
-    evaluate.write_report(_load(options), out, parts, on_file=click.echo)
+    evaluate.write_report(_load(options), out, parts, on_file=click.echo, paper=paper)
 
 
 @click.command("compare")

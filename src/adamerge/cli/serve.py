@@ -96,8 +96,11 @@ def serve(
         names=names,
         max_upload=parse_bytes(options["max_upload"]),
     )
-    folder = (options["uploads"] or uploads_of(where)) if options["upload"] else None
-    run(replace(settings, uploads=folder.absolute() if folder else None), options["memory"])
+    if options["upload"]:
+        folder = options["uploads"] or uploads_of(where)
+        if folder is not None:
+            settings = replace(settings, uploads=folder.absolute())
+    run(settings, options["memory"])
 
 
 def run(settings: Settings, memory: str = "4GiB") -> None:

@@ -8,7 +8,7 @@ import click
 
 from adamerge.cli.common import as_lines, existing, in_store, query_prefix
 from adamerge.cli.progress import tracked
-from adamerge.cli.text_table import text_table
+from adamerge.cli.text_table import counted, text_table
 from adamerge.errors import NotFound
 from adamerge.store import DTYPES, open_named
 from adamerge.store.contents import find_missing, find_source
@@ -63,12 +63,15 @@ def search(
         for hit in found:
             click.echo(json.dumps(_json(hit) | {"how": found.how}, default=str))
     else:
-        click.echo(_hits(found) if found.hits else "nothing found")
+        click.echo(_hits(found))
     click.echo(_how(found), err=True)
 
 
 def _hits(found: Found) -> str:
     """A table of hits; the last column, what matched, is not padded."""
+    if not found.hits:
+        return "nothing found"
+
     names: set[str] = set()
     for hit in found:
         names.update(hit.metadata)
@@ -92,7 +95,9 @@ def matched(hit: Hit) -> str:
         words |= dict.fromkeys(match.words[:WORDS_PER_MATCH])
     if words:
         text = " ".join(words)
-        return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+        if len(text) > LETTERS:
+            return text[: LETTERS - 1] + "…"
+        return text
 
     for match in best:
         if len(match.boxes):
@@ -141,15 +146,16 @@ def _json(hit: Hit) -> dict[str, Any]:
 def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
     """Remove pages from STORE. Give their ids (report.pdf#3), or --source; `adamerge ls` lists both."""
     with existing(address) as store:
-        name = None if source is None else find_source(store, source)
+        name = None
+        if source is not None:
+            name = find_source(store, source)
         missing = find_missing(store, ids)
         count = store.delete(*ids, source=name)
     if not count:
         raise NotFound(missing)
     if missing:
         click.echo(f"adamerge: {missing}", err=True)
-    noun = "page" if count == 1 else "pages"
-    click.echo(f"{count:,} {noun} removed")
+    click.echo(f"{counted(count, 'page')} removed")
 
 
 @click.command()

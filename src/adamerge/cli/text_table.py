@@ -1,4 +1,4 @@
-"""A table in a terminal."""
+"""Tables and counts in a terminal."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,3 +16,10 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     for cell, width in zip(rest, widths[1:], strict=True):
         text += "  " + cell.rjust(width)
     return text
+
+
+def counted(count: int, what: str) -> str:
+    """A number and its noun: 1 page, 2 pages."""
+    if count == 1:
+        return f"1 {what}"
+    return f"{count:,} {what}s"

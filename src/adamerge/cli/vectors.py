@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import click
 from adamerge import compression_report
 from adamerge.cli.common import (
     encoder_spec,
+    in_batches,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -56,13 +57,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
     show_default=True,
     help="The encoder; `adamerge encoders` lists all.",
 )
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    default=4,
-    show_default=True,
-    help="Pages encoded at a time.",
-)
+@in_batches
 @on_device
 @click.option(
     "--dtype",
@@ -250,7 +245,11 @@ def _compress(
         encoder=recorded_encoder(source),
         source=read_from,
     ) as out:
-        pages = _pages(source, options, out.done)
+        pages: Iterator[MultiVector | Callable[[], MultiVector]]
+        if is_shards(source):
+            pages = open_shards(source).page_loaders(out.done)
+        else:
+            pages = _pages(source, options, out.done)
         small_pages = compress_pages(pages, method, workers)
         for small in tracked(small_pages, "compressing", _count(source), out.done):
             out.add(small)
@@ -261,7 +260,9 @@ def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[Multi
 
 
 def _count(source: Path) -> int | None:
-    return len(open_shards(source)) if is_shards(source) else None
+    if is_shards(source):
+        return len(open_shards(source))
+    return None
 
 
 def _print_report(folder: Shards, as_json: bool) -> None:

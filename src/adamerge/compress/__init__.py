@@ -1,4 +1,12 @@
-"""MultiVector -> Compressed: prune, link, cut, pool. Stages are functions on arrays, methods are choices of stages."""
+"""MultiVector -> Compressed: prune, link, cut, pool. Stages are functions on arrays, methods are choices of stages.
+
+prune.py, link.py, cut.py, pool.py   the stages, in their order
+merge.py                             the steps that methods, controls and the inspector share
+methods.py                           choices of stages
+names.py                             a method is its name; the only reader of names
+default_method.py                    the method where nobody names one
+stream.py                            many pages, in several threads
+"""
 
 from adamerge.compress import cut, link, pool, prune
 from adamerge.compress.default_method import DEFAULT_METHOD

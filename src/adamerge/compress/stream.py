@@ -34,13 +34,13 @@ def compress(
 
 
 def compress_pages(
-    pages: Iterable[MultiVector | ArrayLike],
+    pages: Iterable[MultiVector | ArrayLike | Callable[[], MultiVector]],
     method: Callable[[MultiVector], Compressed] | str = "adamerge",
     workers: int | None = None,
 ) -> Iterator[Compressed]:
     """Compress pages lazily and in order, on `workers` threads (default: one per core).
 
-    A page is a MultiVector, its vectors, or a pair of vectors and attention.
+    A page is a MultiVector, its vectors, a pair of vectors and attention, or a function that a thread calls to get one.
 
     Any iterable goes, also one without end: at most 8 pages per worker are held. An error names its page, comes
     after the pages before it, and ends the run.
@@ -90,6 +90,11 @@ def _work(
     """Each page compressed, up to the first that fails, which leaves an error with its name or number."""
     outcomes: list[Compressed | AdamergeError] = []
     for number, page in chunk:
+        if callable(page):
+            try:
+                page = page()
+            except AdamergeError as error:  # it names the page itself
+                return [*outcomes, error]
         name = f"page '{getattr(page, 'id', '') or number}'"
         try:
             outcomes.append(method(_page(page)))

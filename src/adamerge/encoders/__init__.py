@@ -1,4 +1,14 @@
-"""Page -> MultiVector. load_encoder(name) loads one when it is asked for; `import adamerge` imports none of them."""
+"""Page -> MultiVector. load_encoder(name) loads one when it is asked for; `import adamerge` imports none of them.
+
+spec.py                       which encoder is asked for: name and options, as everything records it
+encode.py                     files -> a folder of vectors, some pages at a time
+minilm.py                     words on a laptop; bert.py: BERT without torch; minilm_weights.py: its weights
+ocr_fallback.py, ocr.py       the words of pages without a text layer
+colpali.py                    the ColPali family; layout.py: where its patches lie; device.py: where it runs
+checkpoint.py                 the files of a model, on the hub or in a folder
+attention.py                  the attention of the last layer, read while a model runs
+query_prefix.py               the words before a query that a model was trained with
+"""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -39,7 +39,11 @@ from adamerge.evaluate.output import (
     compare,
     figures,
     format_table,
+    paper_figures,
+    paper_tables,
+    report_figures,
     report_tables,
+    require_paper,
     save_table,
     write_page,
     write_parts,
@@ -121,17 +125,26 @@ def write_report(
     page: str | Path,
     parts: str | Path | None = None,
     on_file: Callable[[Path], None] | None = None,
+    *,
+    paper: bool = False,
 ) -> None:
     """Write all tables and figures as one HTML page, and with `parts` as a file each into that folder.
 
     on_file  called with each file once it is written
+    paper    the figures and tables of the paper instead, by their numbers
     """
     on_file = on_file or _ignore
-    made = report_tables(results)
+    if paper:
+        require_paper(results)
+        figures_made = paper_figures(results)
+        made = paper_tables(results)
+    else:
+        figures_made = report_figures(results)
+        made = report_tables(results)
     if parts:
-        for path in write_parts(results, made, Path(parts)):
+        for path in write_parts(figures_made, made, Path(parts)):
             on_file(path)
-    write_page(results, made, Path(page))
+    write_page(results, figures_made, made, Path(page))
     on_file(Path(page))
 
 

@@ -16,7 +16,9 @@ Schema = dict[str, Any]
 
 def describe(*, uploads: bool, token: bool) -> Schema:
     """The description of what this server offers."""
-    paths = _reading() | (_uploading() if uploads else {})
+    paths = _reading()
+    if uploads:
+        paths |= _uploading()
     described: Schema = {
         "openapi": "3.1.0",
         "info": {

@@ -37,7 +37,9 @@ async def find_entry(request: Request) -> Entry:
     """The page that the path of a request names."""
     reader = context_of(request).reader
     id = request.path_params["id"]
-    entry = None if "\0" in id else await reader.run(lambda: reader.entry(id))
+    entry = None
+    if "\0" not in id:
+        entry = await reader.run(lambda: reader.entry(id))
     if entry is None:
         raise HTTPException(404, "the store has no such page")
     return entry

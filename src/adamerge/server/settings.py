@@ -110,7 +110,9 @@ def is_loopback(host: str) -> bool:
 
 def uploads_of(store: str) -> Path | None:
     """The folder beside a store that keeps its uploads; None for a store on another machine."""
-    return None if "://" in store else Path(f"{store.rstrip('/')}.uploads")
+    if "://" in store:
+        return None
+    return Path(f"{store.rstrip('/')}.uploads")
 
 
 def _is_address(host: str) -> bool:

@@ -45,8 +45,10 @@ class Entry:
         """The entry in words, without vectors, words and picture."""
         vectors = f"{len(self.page):,} vectors"
         words = f"{len(self.words):,} words"
-        metadata = shortened(str(dict(self.metadata))) if self.metadata else ""
-        return shown("Entry", self.id, vectors, words, metadata)
+        facts = [vectors, words]
+        if self.metadata:
+            facts.append(shortened(str(dict(self.metadata))))
+        return shown("Entry", self.id, *facts)
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def row_of(entry: Entry) -> dict[str, Any]:
         "hash": entry.hash,
         "patches": len(page.groups),
         "rows": len(page.stored),
-        "extra": 0 if page.extra is None else len(page.extra),
+        "extra": page.extra_rows,
         "groups": page.groups.tolist(),
         "grid": page.grid,
         "merges": page.cut.merges,
@@ -108,16 +110,24 @@ def entry_of(
 ) -> Entry:
     """The entry of a row; `vectors` (m + e, d) are the groups of the page and then its extra rows."""
     m = len(vectors) - row["extra"]
+    extra = None
+    if row["extra"]:
+        extra = vectors[m:]
+    grid = None
+    if row["grid"]:
+        grid = tuple(row["grid"])
+
     page = Compressed(
         vectors[:m],
         np.array(row["groups"], np.int32),
-        vectors[m:] if row["extra"] else None,
+        extra,
         Cut(row["merges"], _nan_if_null(row["theta"]), _nan_if_null(row["gap"])),
         method,
-        tuple(row["grid"]) if row["grid"] else None,
+        grid,
         boxes,
         row["id"],
     )
+
     words = []
     for text, box in zip(row["words"], word_boxes, strict=True):
         words.append(Word(text, tuple(box)))
@@ -142,7 +152,9 @@ def entry_batches(
     given: Entry | Compressed | Iterable[Entry | Compressed], size: int
 ) -> Iterator[list[Entry]]:
     """Pages as entries, `size` at a time; an id that comes a second time is refused."""
-    pages = iter(given) if isinstance(given, Iterable) else iter([given])
+    if not isinstance(given, Iterable):
+        given = [given]
+    pages = iter(given)
     seen: set[str] = set()
     while batch := [as_entry(page) for page in islice(pages, size)]:
         for entry in batch:

@@ -150,12 +150,17 @@ class Indexing:
     @property
     def encoder_name(self) -> str:
         """The name of the encoder, loaded or not."""
-        return self.encoder if isinstance(self.encoder, str) else self.encoder.name
+        if isinstance(self.encoder, str):
+            return self.encoder
+        return self.encoder.name
 
     def load_encoder(self) -> Encoder:
         """The encoder, loaded."""
-        spec = EncoderSpec(self.encoder) if isinstance(self.encoder, str) else self.encoder
-        return spec.load() if isinstance(spec, EncoderSpec) else spec
+        if isinstance(self.encoder, str):
+            return EncoderSpec(self.encoder).load()
+        if isinstance(self.encoder, EncoderSpec):
+            return self.encoder.load()
+        return self.encoder
 
 
 def index_files(
@@ -188,8 +193,10 @@ def index_files(
             for entry in batch:
                 written.add(entry.id)
                 known = changed[entry.source].known
-                was_there = known is not None and entry.id in known.hashes
-                yield Change(entry.id, "replaced" if was_there else "added")
+                if known is not None and entry.id in known.hashes:
+                    yield Change(entry.id, "replaced")
+                else:
+                    yield Change(entry.id, "added")
 
     stale = list(_pages_of_removed_files(paths, files, store))
     for file in changed.values():

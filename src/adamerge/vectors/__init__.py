@@ -1,4 +1,12 @@
-"""Vectors on disk: our folders of shards, and the files of others."""
+"""Vectors on disk: our folders of shards, and the files of others.
+
+columns.py        pages <-> flat arrays
+manifest.py       what made a folder
+shards.py         one shard written or read, all pages read; writer.py: fills a folder, also after kill -9
+formats.py        which reader a file of others has, by its suffix; options.py: what readers have to be told
+numpy_files.py, safetensors_files.py, torch_files.py, arrow_files.py, byaldi.py   the readers
+named_arrays.py   arrays by name -> pages; prompt.py: rows of the prompt -> extra
+"""
 
 from collections.abc import Iterator
 from itertools import islice

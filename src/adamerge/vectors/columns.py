@@ -12,7 +12,8 @@ Compressed pages have fewer rows than patches. They have no attention, and
     merges, theta, gap  (pages,)                               where each page was cut
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,19 +85,31 @@ def to_pages(
     columns: Columns, ids: Sequence[str], where: str, start: int = 0
 ) -> Iterator[MultiVector]:
     """The pages of flat arrays from number `start` on, one at a time; `where` names their file in errors."""
+    for load in page_loaders(columns, ids, where, start):
+        yield load()
+
+
+def page_loaders(
+    columns: Columns, ids: Sequence[str], where: str, start: int = 0
+) -> Iterator[Callable[[], MultiVector]]:
+    """A function for each of those pages that checks the page and turns it into float32; any thread may call it."""
     _check(columns, PAGES, len(ids), where)
     for i, id in enumerate(ids[start:], start):
-        try:
-            yield MultiVector(
-                vectors=_part(columns, PAGES, "vectors", i),
-                attention=_part(columns, PAGES, "attention", i),
-                extra=_part(columns, PAGES, "extra", i),
-                grid=_grid(columns, i),
-                boxes=_part(columns, PAGES, "boxes", i),
-                id=id,
-            )
-        except BadInput as error:
-            raise type(error)(f"{where}, page '{id}': {error}") from None
+        yield partial(_to_page, columns, i, id, where)
+
+
+def _to_page(columns: Columns, i: int, id: str, where: str) -> MultiVector:
+    try:
+        return MultiVector(
+            vectors=_part(columns, PAGES, "vectors", i),
+            attention=_part(columns, PAGES, "attention", i),
+            extra=_part(columns, PAGES, "extra", i),
+            grid=_grid(columns, i),
+            boxes=_part(columns, PAGES, "boxes", i),
+            id=id,
+        )
+    except BadInput as error:
+        raise type(error)(f"{where}, page '{id}': {error}") from None
 
 
 def to_compressed(
@@ -133,9 +146,10 @@ def cast(vectors: Array, dtype: str, id: str) -> Array:
         largest = np.abs(vectors).max()
         raise BadInput(f"page '{id}' holds {largest:g}, beyond {dtype}: store it as float32")
 
-    if not len(out):
+    zero = zero_rows(out) if len(out) else ()
+    if not len(zero):
         return out
-    lost = np.setdiff1d(zero_rows(out), zero_rows(vectors))
+    lost = np.setdiff1d(zero, zero_rows(vectors))
     if len(lost):
         raise BadInput(
             f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: "

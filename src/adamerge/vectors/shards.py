@@ -7,9 +7,12 @@ A file appears under its name only when it is whole, so a shard that is there is
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -58,14 +61,21 @@ class Shards:
 
     def pages(self, start: int = 0) -> Iterator[MultiVector]:
         """The pages from number `start` on, as their encoder gave them."""
+        for load in self.page_loaders(start):
+            yield load()
+
+    def page_loaders(self, start: int = 0) -> Iterator[Callable[[], MultiVector]]:
+        """A function for each of those pages that makes it, so that several threads may share that work.
+
+        Meanwhile a thread reads the next shard and compares its checksums.
+        """
         method = self.manifest.method
         if method:
             raise BadFile(f"{self.path} holds pages compressed by {method}, not an encoder's")
-        for part in self._parts(start):
-            try:
-                yield from columns.to_pages(part.arrays, part.ids, part.where, part.first)
-            except BadInput as error:  # with the right checksum, but never written by us
-                raise Damaged(str(error)) from None
+        for part in self._parts_read_ahead(start):
+            loaders = columns.page_loaders(part.arrays, part.ids, part.where, part.first)
+            for load in loaders:
+                yield partial(_load_written_page, load)
 
     def compressed(self, start: int = 0) -> Iterator[Compressed]:
         """The compressed pages from number `start` on."""
@@ -83,14 +93,45 @@ class Shards:
                 raise Damaged(str(error)) from None
 
     def _parts(self, start: int) -> Iterator[Part]:
+        for name, first in self._shards_from(start):
+            yield self._part(name, first)
+
+    def _parts_read_ahead(self, start: int) -> Iterator[Part]:
+        """The same, each read by a thread while the one before it is used."""
+        reader = ThreadPoolExecutor(1, thread_name_prefix="adamerge-read")
+        coming: deque[Future[Part]] = deque()
+        try:
+            for name, first in self._shards_from(start):
+                coming.append(reader.submit(self._part, name, first))
+                if len(coming) > 1:
+                    yield coming.popleft().result()
+            while coming:
+                yield coming.popleft().result()
+        finally:  # also when the caller needs no more
+            reader.shutdown(cancel_futures=True)
+
+    def _shards_from(self, start: int) -> Iterator[tuple[str, int]]:
+        """The shards with a page of number `start` or later, and the first of those in each."""
         for name, pages in self.counts.items():
             if start < pages:
-                path = self.path / name
-                arrays, ids = read_shard(path)
-                if len(ids) != pages:
-                    raise Damaged(f"{path} holds {len(ids)} pages, the manifest counts {pages}")
-                yield Part(arrays, ids, str(path), start)
+                yield name, start
             start = max(start - pages, 0)
+
+    def _part(self, name: str, first: int) -> Part:
+        path = self.path / name
+        arrays, ids = read_shard(path)
+        if len(ids) != self.counts[name]:
+            counted = self.counts[name]
+            raise Damaged(f"{path} holds {len(ids)} pages, the manifest counts {counted}")
+        return Part(arrays, ids, str(path), first)
+
+
+def _load_written_page(load: Callable[[], MultiVector]) -> MultiVector:
+    """A page of ours; one that is refused has the right checksum, but was never written by us."""
+    try:
+        return load()
+    except BadInput as error:
+        raise Damaged(str(error)) from None
 
 
 def open_shards(path: str | Path) -> Shards:

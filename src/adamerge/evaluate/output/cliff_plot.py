@@ -7,8 +7,17 @@ import numpy as np
 
 from adamerge.errors import BadInput
 from adamerge.evaluate.analysis import FLOOR, Results, controlled_by_gaussian
-from adamerge.evaluate.output.plotting import BLACK, GREY, RED, WIDTH, plotting
+from adamerge.evaluate.output.plotting import (
+    BLACK,
+    GREY,
+    RED,
+    WIDTH,
+    plotting,
+    short_dataset,
+    short_encoder,
+)
 
+USUAL_LETTERS = 20  # of a dataset's name; longer ones make the figure wider
 ALL = "all"  # the row of all datasets together
 
 
@@ -27,7 +36,9 @@ def cliff(results: Results, methods: Sequence[str] = ()) -> Any:
     with plotting() as plt:
         rows = [ALL, *reversed(results.datasets)]
         lines = (len(panels) + 1) // 2
-        size = (WIDTH, lines * (1.1 + 0.27 * len(rows)))
+        longest = max(len(short_dataset(row)) for row in rows)
+        width = WIDTH + 0.1 * max(0, longest - USUAL_LETTERS)
+        size = (width, lines * (1.1 + 0.27 * len(rows)))
         figure, axes = plt.subplots(
             lines, min(2, len(panels)), figsize=size, sharey=True, squeeze=False
         )
@@ -35,7 +46,7 @@ def cliff(results: Results, methods: Sequence[str] = ()) -> Any:
             _draw_method(axis, results, encoder, method, rows)
             title = method
             if len(results.encoders) > 1:
-                title = f"{encoder}\n{method}"
+                title = f"{short_encoder(encoder)}\n{method}"
             axis.set_title(title, loc="left", pad=14)
             axis.set_xlabel("theta")
         figure.tight_layout(w_pad=2)
@@ -69,7 +80,7 @@ def _draw_method(
     if floor is not None:
         axis.axvline(floor, color=BLACK, lw=0.6, ls=":")
         axis.text(floor, len(rows) - 0.3, "c_min", fontsize=7, ha="center", va="bottom")
-    axis.set_yticks(range(len(rows)), rows)
+    axis.set_yticks(range(len(rows)), [short_dataset(row) for row in rows])
     axis.set_ylim(-0.6, len(rows) - 0.2)
 
 

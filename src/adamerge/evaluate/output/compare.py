@@ -1,6 +1,7 @@
 """Results beside published numbers: which are within the known drift, and which cannot be compared at all."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from adamerge.evaluate.analysis import Results, Row, Table, columns, make_table
@@ -10,7 +11,7 @@ from adamerge.evaluate.output.our_numbers import CURVES, KINDS
 from adamerge.evaluate.output.published import PublishedNumber, read_published
 
 POOLED = "pooled"  # stands where a number is of all encoders together
-OTHER_DATA = "not comparable: other data"
+DIFFERENCES = ("gain", "ablation")  # kinds that may be a difference of two methods
 
 
 def compare(results: Results) -> Table:
@@ -67,37 +68,41 @@ def compare_what_is_here(results: Results) -> Table:
 def _judge(results: Results, number: PublishedNumber) -> tuple[float | None, str]:
     """Our number, and what can be said of the two."""
     the_same = _on_its_data(results, number)
-    if the_same is not None:
-        ours = _find(the_same, number)
-        if ours is None:
-            return None, "not comparable: the method is not in these results"
-        if number.ask["kind"] == "ms":
-            return ours, "not comparable: another machine"
-        return ours, _held_against(number, ours)
+    if the_same is None:
+        return _judge_other_data(results, number)
 
-    # differences and theta say something of other data too
-    kind = number.ask["kind"]
-    if kind not in ("theta", "gain", "ablation") or number.encoder == POOLED:
-        return None, "not comparable: no results of this encoder on these datasets"
+    ours = _find(the_same, number)
+    if ours is None:
+        return None, "not comparable: the method is not in these results"
+    if number.ask["kind"] == "ms":
+        return ours, "not comparable: another machine"
+    if _is_as_said(number, ours):
+        return ours, "within drift"
+    return ours, "outside drift"
+
+
+def _judge_other_data(results: Results, number: PublishedNumber) -> tuple[float | None, str]:
+    """Differences and theta say something of other data too; nothing else does."""
+    ours = None
     is_difference = "over" in number.ask
-    if kind != "theta" and not is_difference:
-        return None, "not comparable: no results of this encoder on these datasets"
-
-    ours = KINDS[kind](results, results.encoders[0], number.ask)
+    if number.ask["kind"] == "theta" or (is_difference and number.ask["kind"] in DIFFERENCES):
+        ours = KINDS[number.ask["kind"]](results, results.encoders[0], number.ask)
     if ours is None:
         return None, "not comparable: no results of this encoder on these datasets"
+
+    verdict = "not comparable: other data"
     if not is_difference:
-        return ours, OTHER_DATA
-    sign = "same" if ours * number.value > 0 else "other"
-    return ours, f"{OTHER_DATA}; {sign} sign"
+        return ours, verdict
+    if ours * number.value > 0:
+        return ours, f"{verdict}; same sign"
+    return ours, f"{verdict}; other sign"
 
 
-def _held_against(number: PublishedNumber, ours: float) -> str:
-    """Whether ours is as near to the published number, or as far below it, as it says."""
-    is_as_said = abs(ours - number.value) <= number.drift
+def _is_as_said(number: PublishedNumber, ours: float) -> bool:
+    """Whether ours is as near to the published number, or no further above it, than the drift."""
     if number.relation == "at most":
-        is_as_said = ours <= number.value + number.drift
-    return "within drift" if is_as_said else "outside drift"
+        return ours <= number.value + number.drift
+    return abs(ours - number.value) <= number.drift
 
 
 def _other_readings(results: Results, number: PublishedNumber) -> list[float | None]:
@@ -115,11 +120,21 @@ def _on_its_data(results: Results, number: PublishedNumber) -> Results | None:
         names += dataset_names(dataset)
     if not set(names) <= set(results.datasets):
         return None
-    if number.encoder == POOLED:
-        is_there = set(read_published().encoders) == set(results.encoders)
-    else:
-        is_there = number.encoder in results.encoders
-    return results.on(tuple(names)) if is_there else None
+
+    needed = {number.encoder}
+    if number.encoder == POOLED:  # of these and no others
+        needed = set(read_published().encoders)
+        if needed != set(results.encoders):
+            return None
+    if not needed <= set(results.encoders):
+        return None
+    return _some(results, tuple(names))
+
+
+@lru_cache(maxsize=4)
+def _some(results: Results, datasets: tuple[str, ...]) -> Results:
+    """Results on some datasets, the same object for the same question, so that what is made of it is kept."""
+    return results.on(datasets)
 
 
 def _find(results: Results, number: PublishedNumber, **more: Any) -> float | None:

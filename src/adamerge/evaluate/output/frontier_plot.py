@@ -26,12 +26,14 @@ from adamerge.evaluate.output.plotting import (
     WIDTH,
     YELLOW,
     plotting,
+    short_encoder,
 )
 
 COLOURS = {"docpruner": BLUE, "sem-cluster": GREEN, "ptm": ORANGE, "adamerge": RED}
 UNPRUNED = PURPLE
 OTHERS = (SKY, BLACK, YELLOW)  # of methods without a colour of their own, in turn
 MARKERS = {"docpruner": "s", "sem-cluster": "^", "ptm": "D"}
+LETTERS = 40  # in one line above a panel
 TITLES = {"shared": "one configuration for all", "per dataset": "one per dataset"}
 
 
@@ -48,7 +50,11 @@ def frontier(results: Results, unit: bool = False) -> Any:
     """Measure against compression: a row per encoder, a panel per reading of the envelope."""
     with plotting() as plt:
         rows = len(results.encoders)
-        size = (WIDTH, 0.3 + 2.7 * rows)
+        height = 0.3
+        for encoder in results.encoders:
+            lines = _title(encoder, READINGS[0]).count("\n")
+            height += 2.7 + 0.5 * lines  # so that the names below a longer title stay apart
+        size = (WIDTH, height)
         figure, axes = plt.subplots(rows, 2, figsize=size, sharex=True, sharey="row", squeeze=False)
         for panels, encoder in zip(axes, results.encoders, strict=True):
             _draw_encoder(panels, results, encoder, unit)
@@ -66,9 +72,18 @@ def _draw_encoder(panels: Sequence[Any], results: Results, encoder: str, unit: b
     ends: list[CurveEnd] = []
     for axis, reading in zip(panels, READINGS, strict=True):
         ends = _draw_curves(axis, results, encoder, shown, reading)
-        axis.set_title(f"{encoder}: {TITLES[reading]}", loc="left")
+        axis.set_title(_title(encoder, reading), loc="left")
     _write_names(panels[-1], ends)
     panels[0].set_ylabel(f"{results.measure}, mean of {len(results.datasets)} datasets")
+
+
+def _title(encoder: str, reading: str) -> str:
+    """Encoder and reading in one line, or in two where one is too long for a panel."""
+    short = short_encoder(encoder)
+    longest = max(map(len, TITLES.values()))
+    if len(short) + longest <= LETTERS:
+        return f"{short}: {TITLES[reading]}"
+    return f"{short}\n{TITLES[reading]}"
 
 
 def _draw_curves(
@@ -78,23 +93,8 @@ def _draw_curves(
     ends = []
     other_colours = iter(OTHERS * len(shown))
     for one in shown:
-        colour, dashes = _line_style(one.shared, other_colours)
-        points = curve(results, encoder, one, reading)
-        xs = [x for x, _ in points]
-        ys = [y for _, y in points]
-        has_markers = reading == "shared" or len(points) == 1
-        axis.plot(
-            [0, *xs],
-            [ys[0], *ys],
-            dashes,
-            color=colour,
-            lw=1.1,
-            drawstyle="steps-pre",
-            marker=MARKERS.get(one.shared.method, "o"),
-            ms=3 if has_markers else 0,
-            markevery=slice(1, None),
-        )
-        ends.append(CurveEnd(str(one.shared), colour, points[-1]))
+        style = line_style(one.shared, other_colours)
+        ends.append(draw_curve(axis, results, encoder, one, reading, style))
 
     if results.has(encoder, "identity"):
         height = results.mean(encoder, "identity")
@@ -104,7 +104,42 @@ def _draw_curves(
     return ends
 
 
-def _line_style(shared: Name, other_colours: Iterator[str]) -> tuple[str, str]:
+def draw_curve(
+    axis: Any,
+    results: Results,
+    encoder: str,
+    one: Series,
+    reading: str,
+    style: tuple[str, str],
+    label: str | None = None,
+) -> CurveEnd:
+    """Draw the curve of a series as the steps that it is, in a colour and dashes."""
+    colour, dashes = style
+    points = curve(results, encoder, one, reading)
+    xs = [x for x, _ in points]
+    ys = [y for _, y in points]
+    has_markers = reading == "shared" or len(points) == 1
+    axis.plot(
+        [0, *xs],
+        [ys[0], *ys],
+        dashes,
+        color=colour,
+        lw=1.1,
+        drawstyle="steps-pre",
+        marker=MARKERS.get(one.shared.method, "o"),
+        ms=3 if has_markers else 0,
+        markevery=slice(1, None),
+        label=label,
+    )
+    return CurveEnd(str(one.shared), colour, points[-1])
+
+
+def line_label(one: Series) -> str:
+    """The name of a series as a legend has it: ptm k=any m=any."""
+    return one.name.replace(":", " ").replace("unit=true", "unit").replace(",", " ")
+
+
+def line_style(shared: Name, other_colours: Iterator[str]) -> tuple[str, str]:
     """Colour and dashes of a series; a method without a colour of its own takes the next of the others."""
     if shared.options.get("k") == "none":
         return UNPRUNED, "--"

@@ -1,10 +1,12 @@
 """All tables and figures of results: as one HTML page that needs nothing else, or as a file each."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from html import escape
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from adamerge import files
 from adamerge.evaluate.analysis import Results, Table, controlled_by_gaussian, tables
@@ -12,6 +14,8 @@ from adamerge.evaluate.output.compare import compare_what_is_here
 from adamerge.evaluate.output.figures import FIGURES
 from adamerge.evaluate.output.plotting import KINDS, render_figure
 from adamerge.evaluate.output.table_formats import FORMATS
+
+Draw = Callable[[], Any]  # gives a figure
 
 
 def report_tables(results: Results) -> dict[str, Table]:
@@ -24,12 +28,22 @@ def report_tables(results: Results) -> dict[str, Table]:
     return {name: table for name, table in every.items() if table.rows}
 
 
-def write_page(results: Results, made: Mapping[str, Table], path: Path) -> None:
-    """Write everything as one HTML page."""
+def report_figures(results: Results) -> dict[str, Draw]:
+    """Every figure that these results are enough for, by name; each is drawn when it is called."""
+    found: dict[str, Draw] = {name: partial(draw, results) for name, draw in FIGURES.items()}
+    if not any(controlled_by_gaussian(results, encoder) for encoder in results.encoders):
+        del found["cliff"]
+    return found
+
+
+def write_page(
+    results: Results, figures: Mapping[str, Draw], made: Mapping[str, Table], path: Path
+) -> None:
+    """Write figures and tables as one HTML page."""
     contents = []
     body = []
-    for name in _drawable(results):
-        svg = _inline(render_figure(FIGURES[name](results), "svg"))
+    for name, draw in figures.items():
+        svg = _inline(render_figure(draw(), "svg"))
         contents.append(_link(f"figure-{name}", f"figure: {name}"))
         caption = f"<figcaption>{escape(name)}</figcaption>"
         body.append(f'<figure id="figure-{name}">{svg}{caption}</figure>')
@@ -48,24 +62,17 @@ def write_page(results: Results, made: Mapping[str, Table], path: Path) -> None:
     _write(path, page.encode())
 
 
-def write_parts(results: Results, made: Mapping[str, Table], folder: Path) -> Iterator[Path]:
+def write_parts(
+    figures: Mapping[str, Draw], made: Mapping[str, Table], folder: Path
+) -> Iterator[Path]:
     """Write a file per table and format, and per figure and kind, and yield each once it is there."""
     for name, table in made.items():
         for form in FORMATS.values():
             text = form.write(table)
             yield _write(folder / f"{name}.{form.suffix}", text.encode())
-    for name in _drawable(results):
+    for name, draw in figures.items():
         for kind in KINDS:
-            figure = FIGURES[name](results)
-            yield _write(folder / f"{name}.{kind}", render_figure(figure, kind))
-
-
-def _drawable(results: Results) -> list[str]:
-    """The figures that these results are enough for."""
-    names = list(FIGURES)
-    if not any(controlled_by_gaussian(results, encoder) for encoder in results.encoders):
-        names.remove("cliff")
-    return names
+            yield _write(folder / f"{name}.{kind}", render_figure(draw(), kind))
 
 
 def _link(place: str, text: str) -> str:

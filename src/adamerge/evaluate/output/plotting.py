@@ -3,6 +3,7 @@
 Text stays text in SVG, and the same results make the same bytes.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -45,6 +46,20 @@ def plotting() -> Iterator[Any]:
 
     with plt.rc_context(STYLE):  # type: ignore[arg-type]
         yield plt
+
+
+def short_encoder(name: str) -> str:
+    """The name of an encoder without its owner or folder: colqwen2.5-v0.2 of vidore/colqwen2.5-v0.2."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def short_dataset(name: str) -> str:
+    """The name of a dataset without what all of a suite share: 2 ESGReports of Vidore2ESGReportsRetrieval."""
+    found = re.fullmatch(r"Vidore(\d?)(\w+?)Retrieval(:\w+)?", name)
+    if not found:
+        return name
+    version, task, language = found.groups()
+    return f"{version} {task}{language or ''}".strip()
 
 
 def render_figure(figure: Any, kind: str) -> bytes:

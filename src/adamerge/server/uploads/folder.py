@@ -177,4 +177,6 @@ def _parse_record(id: str, text: bytes) -> Record | None:
         return None
     has_texts = all(isinstance(value, str) for value in (record.name, record.state, record.error))
     has_time = isinstance(record.received, float)
-    return record if has_texts and has_time else None
+    if has_texts and has_time:
+        return record
+    return None

@@ -233,7 +233,9 @@ class UploadQueue:
         if isinstance(error, Locked):
             return LOCKED
         if isinstance(error, WorkerLost):
-            return self._words(error) if failing and attempt < TRIES else ""
+            if failing and attempt < TRIES:
+                return self._words(error)
+            return ""
         if problem := self.problem() or self._store_problem():
             return problem
         if isinstance(error, (StoreUnavailable, OSError)) and attempt < TRIES:

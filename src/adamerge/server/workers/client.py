@@ -13,7 +13,7 @@ from adamerge.errors import AdamergeError, BadInput, WorkerLost
 from adamerge.server.settings import Settings
 
 Message = dict[str, Any]
-Progress = Callable[[Message], None]
+OnProgress = Callable[[Message], None]
 MAX_LINE = 256_000_000  # characters of one message
 
 
@@ -32,7 +32,7 @@ class WorkerClient:
         self._starting = threading.Lock()  # held while a process is started
 
     def run(
-        self, task: Message, seconds: float, on_progress: Progress = lambda message: None
+        self, task: Message, seconds: float, on_progress: OnProgress = lambda message: None
     ) -> Message:
         """The answer to a task, or its error; `on_progress` gets the messages before it.
 
@@ -106,7 +106,7 @@ class WorkerClient:
         self,
         process: "subprocess.Popen[str]",
         task: Message,
-        on_progress: Progress,
+        on_progress: OnProgress,
         silence: "Timeout",
     ) -> Message | None:
         """The last message of a task; None if the worker ended first, or wrote something else."""
@@ -192,12 +192,15 @@ def _parse(line: str) -> Message | None:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return message if isinstance(message, dict) else None
+    if isinstance(message, dict):
+        return message
+    return None
 
 
 def _error_of(answer: Message) -> AdamergeError:
     """The error that a worker reports, of the same class as in the worker."""
     kind = getattr(errors, str(answer.get("kind")), None)
-    is_ours = isinstance(kind, type) and issubclass(kind, AdamergeError)
     words = str(answer["error"])
-    return kind(words) if is_ours and kind is not None else BadInput(words)
+    if isinstance(kind, type) and issubclass(kind, AdamergeError):
+        return kind(words)
+    return BadInput(words)

@@ -16,7 +16,7 @@ from adamerge.store import Indexing, Store, index_files, open_named
 
 MAX_PAGES = 5_000  # of one file
 MAX_PIXELS = 1_600  # of a page shown, on its longer side
-Task = dict[str, Any]
+TaskMessage = dict[str, Any]
 Answer = dict[str, Any]
 Tell = Callable[[dict[str, Any]], None]
 
@@ -28,7 +28,7 @@ class Encoders(Protocol):
         """The encoder of a store."""
 
 
-def index(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+def index(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     """Index a file that nobody has checked: another one of its name in the store is refused, never replaced."""
     source = task["source"]
     path = Path(task["root"]) / source
@@ -63,7 +63,7 @@ def index(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     }
 
 
-def remove(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+def remove(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     """Remove the pages of a file that failed; those of another file of its name stay."""
     with _open(task) as store:
         known = store.sources().get(task["source"])
@@ -74,7 +74,7 @@ def remove(encoders: Encoders, task: Task, tell: Tell) -> Answer:
         return {"removed": store.delete(*ids) if ids else 0}
 
 
-def render(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+def render(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     """A page of a file as WebP."""
     from adamerge.inspector.page_address import read_page
 
@@ -85,7 +85,7 @@ def render(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     return {"image": b64encode(out.getvalue()).decode()}
 
 
-def inspect(encoders: Encoders, task: Task, tell: Tell) -> Answer:
+def inspect(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     """The inspector of a page, encoded anew from its file."""
     from adamerge.inspector import Query
     from adamerge.inspector import inspect as inspect_page
@@ -103,7 +103,7 @@ def inspect(encoders: Encoders, task: Task, tell: Tell) -> Answer:
     return {"html": inspection.to_html(task["back"])}
 
 
-def _open(task: Task) -> Store:
+def _open(task: TaskMessage) -> Store:
     return open_named(task["store"], encoder=task["encoder"] or None)
 
 
@@ -128,7 +128,7 @@ class ProgressEncoder:
         return encoded
 
 
-TASKS: dict[str, Callable[[Encoders, Task, Tell], Answer]] = {
+TASKS: dict[str, Callable[[Encoders, TaskMessage, Tell], Answer]] = {
     "index": index,
     "remove": remove,
     "render": render,

@@ -63,7 +63,8 @@ def table_bytes(path: str | Path) -> int:
     total = 0
     for file in (Path(path) / TABLE).rglob("*"):
         try:
-            total += file.stat().st_size if file.is_file() else 0
+            if file.is_file():
+                total += file.stat().st_size
         except FileNotFoundError:  # a writer has just removed it
             continue
     return total

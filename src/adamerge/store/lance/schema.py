@@ -228,11 +228,17 @@ def _to_entry(
     if about.has_checksums:
         check(id, row["vectors_checksum"], vectors_checksum(id, vectors, scales))
         check(id, row["details_checksum"], details_checksum(row, boxes, word_boxes, mean))
+
+    if boxes is not None:
+        boxes = boxes.astype(np.float32)
+    boxes_of_words = []
+    if word_boxes is not None:
+        boxes_of_words = word_boxes.astype(np.float64).tolist()
     return entry_of(
         row,
         _as_float32(vectors, scales),
-        None if boxes is None else boxes.astype(np.float32),
-        [] if word_boxes is None else word_boxes.astype(np.float64).tolist(),
+        boxes,
+        boxes_of_words,
         about.method,
         row["thumbnail"],
         {name: row[name] for name in metadata if row[name] is not None},

@@ -369,7 +369,8 @@ def _rank_candidates(
         return snapshot.nearest_means(mean, n, passing)
 
     def score(ids: list[str]) -> tuple[list[str], Floats]:
-        batches = snapshot.vectors(ids_filter(ids)) if ids else ()
-        return maxsim_of_batches(query, batches)
+        if not ids:
+            return maxsim_of_batches(query, [])
+        return maxsim_of_batches(query, snapshot.vectors(ids_filter(ids)))
 
     return rank_in_two_stages(k, pages, propose, score)

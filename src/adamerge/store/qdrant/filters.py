@@ -18,9 +18,13 @@ def to_qdrant(filter: Filter | None) -> models.Filter | None:
         return None
     if isinstance(filter, Combination):
         parts: list[Any] = [to_qdrant(part) for part in filter.parts]
-        return models.Filter(must=parts) if filter.all else models.Filter(should=parts)
+        if filter.all:
+            return models.Filter(must=parts)
+        return models.Filter(should=parts)
 
-    key = filter.column if filter.column in OWN_COLUMNS else f"metadata.{filter.column}"
+    key = filter.column
+    if key not in OWN_COLUMNS:
+        key = f"metadata.{key}"
     is_empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
     if filter.operator == "IS NULL" and filter.negated:
         return models.Filter(must_not=[is_empty])

@@ -82,7 +82,9 @@ def metadata_from_json(values: Mapping[str, Any], columns: Mapping[str, str]) ->
         if value is None:
             continue
         read = FROM_JSON.get(columns[name])
-        found[name] = value if read is None else read(value)
+        if read is not None:
+            value = read(value)
+        found[name] = value
     return found
 
 

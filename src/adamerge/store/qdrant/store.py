@@ -291,8 +291,10 @@ class QdrantStore(Store):
             return [id for id, _ in self._query(mean.tolist(), "mean", passing, n)]
 
         def score(ids: list[str]) -> tuple[list[str], Floats]:
+            if not ids:
+                return [], np.zeros(0, np.float32)
             candidates = models.Filter(must=[_has_one_of(ids)])
-            ranked = self._maxsim(query, candidates, len(ids)) if ids else []
+            ranked = self._maxsim(query, candidates, len(ids))
             scores = np.array([score for _, score in ranked], np.float32)
             return [id for id, _ in ranked], scores
 
