@@ -16,7 +16,10 @@ import torch
 from threadpoolctl import threadpool_limits
 from timing import budget, fastest, say_missed
 
-from adamerge import kernels
+from adamerge import codes, kernels
+from adamerge.codes.levels import LEVELS
+from adamerge.codes.maxsim import QUERY_STEPS
+from adamerge.codes.rotation import rotate
 from adamerge.kernels import _native
 
 SHAPES = [
@@ -36,7 +39,15 @@ RATIOS = {  # and their budgets
     ("torch", "fp32"): 2,
     ("fp16", "int8"): 2,
     ("fp16", "two threads"): 1.8,
+    ("int8", "4 bits"): 1,
+    ("int8", "2 bits"): 1,
+    ("int8", "1 bit"): 2.5,
 }
+ROUNDED_QUERY = {
+    4: 0.01,
+    2: 0.1,
+    1: 0.2,
+}  # what it may change in a score, for each vector of the query
 BLOCK = 16  # pages that NumPy turns into float32 at a time: 0.8 MB, and faster than blocks that leave the cache
 
 
@@ -51,6 +62,8 @@ class Pages:
         self.vectors, self.query = unit(rng, self.offsets[-1], d), unit(rng, q, d)
         self.halves = self.vectors.astype(np.float16)
         self.bytes, self.scales = kernels.quantise(self.vectors)
+        self.rotated = rotate(self.query)
+        self.codes = {bits: codes.encode(self.vectors, bits) for bits in (4, 2, 1)}
 
     def ours(self, vectors: np.ndarray, threads: int = 1, isa: str | None = None) -> np.ndarray:
         """Scores by our kernel."""
@@ -60,6 +73,22 @@ class Pages:
         return _native.maxsim(self.query, offsets, vectors, scales, begins, ends, threads, isa=isa)[
             0
         ]
+
+    def of_codes(self, bits: int, isa: str | None = None) -> np.ndarray:
+        """Scores by our kernel of pages in few bits; the query is rotated already."""
+        pages = self.codes[bits]
+        return _native.maxsim_planes(
+            self.rotated,
+            np.array([0, len(self.query)]),
+            list(pages.planes),
+            LEVELS[bits].values.astype(np.int8),
+            pages.scales,
+            self.offsets[:-1],
+            self.offsets[1:],
+            QUERY_STEPS[bits],
+            1,
+            isa=isa,
+        )[0]
 
     def numpy(self) -> np.ndarray:
         """Scores of the float16 pages by NumPy."""
@@ -74,9 +103,16 @@ class Pages:
             )
         return np.concatenate(out)
 
-    def agrees(self, scores: np.ndarray) -> bool:
-        """Whether these are the scores of the float32 pages, but for the rounding of int8."""
-        return np.allclose(scores, self.ours(self.vectors), atol=0.01 * len(self.query) ** 0.5)
+    def agrees(self, name: str, scores: np.ndarray) -> bool:
+        """Whether these are the scores of the float32 pages, but for the rounding of int8.
+
+        Scores of codes are compared with those of the decoded pages, but for the rounding of the query.
+        """
+        vectors, error = self.vectors, 0.01
+        if name.endswith(("bits", "bit")):
+            bits = int(name[0])
+            vectors, error = codes.decode(self.codes[bits]), ROUNDED_QUERY[bits]
+        return np.allclose(scores, self.ours(vectors), atol=error * len(self.query) ** 0.5)
 
     def peers(self) -> dict[str, Callable[[], np.ndarray]]:
         """Everything that is compared."""
@@ -87,6 +123,9 @@ class Pages:
             "fp32": lambda: self.ours(self.vectors),
             "fp16": lambda: self.ours(self.halves),
             "int8": lambda: self.ours(self.bytes),
+            "4 bits": lambda: self.of_codes(4),
+            "2 bits": lambda: self.of_codes(2),
+            "1 bit": lambda: self.of_codes(1),
             "two threads": lambda: self.ours(self.halves, threads=2),
             "NumPy fp16": self.numpy,
             "torch": lambda: (
@@ -118,7 +157,7 @@ def compare(pages: int, seconds: float) -> None:
         these = Pages(pages if d <= 384 else pages * 384 // d, q, d)
         peers = these.peers()
         for name, scores in peers.items():
-            assert these.agrees(scores()), f"{name} scores otherwise"
+            assert these.agrees(name, scores()), f"{name} scores otherwise"
         ms = fastest(peers, seconds)
         kept[q, d] = {(a, b): ms[a] / ms[b] for a, b in RATIOS if a in ms}
         cells = [f"{kept[q, d][pair]:.1f}" if pair in kept[q, d] else "" for pair in RATIOS]
@@ -132,13 +171,14 @@ def compare(pages: int, seconds: float) -> None:
 def instruction_sets(pages: int, seconds: float) -> None:
     """Milliseconds of every instruction set at q = 20, d = 128."""
     these = Pages(pages, 20, 128)
-    print("\n| instruction set | fp32, ms | fp16 | int8 |\n|---|---|---|---|")
+    print("\n| instruction set | fp32, ms | fp16 | int8 | 4 bits | 2 bits | 1 bit |")
+    print("|" + "---|" * 7)
     for isa in _native.instruction_sets():
         kinds = {"fp32": these.vectors, "fp16": these.halves, "int8": these.bytes}
-        ms = fastest(
-            {name: lambda x=x, isa=isa: these.ours(x, isa=isa) for name, x in kinds.items()},
-            seconds,
-        )
+        works = {name: lambda x=x, isa=isa: these.ours(x, isa=isa) for name, x in kinds.items()}
+        for bits in these.codes:
+            works[f"{bits} bits"] = lambda bits=bits, isa=isa: these.of_codes(bits, isa)
+        ms = fastest(works, seconds)
         print(f"| {isa} | {' | '.join(f'{time:.2f}' for time in ms.values())} |", flush=True)
 
 

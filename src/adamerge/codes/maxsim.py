@@ -13,8 +13,8 @@ from adamerge.errors import BadInput, BadShape
 from adamerge.threads import cores
 
 # Values of a query are rounded to integers of at most this size. Its error is far below that of the pages, and
-# 15 is the most that fits the tables by which the kernel reads 1 and 2 bits.
-QUERY_STEPS = {4: 127, 2: 15, 1: 15}
+# 15 and 7 are the most that fit the tables by which the kernel reads 2 bits and 1.
+QUERY_STEPS = {4: 127, 2: 15, 1: 7}
 
 
 def maxsim(

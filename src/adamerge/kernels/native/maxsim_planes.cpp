@@ -1,6 +1,6 @@
 // The score of a query and a page that is kept as bit planes. A few blocks of rows at a time are
-// prepared in memory that stays in the cache, meet all queries, and only their maxima stay. Sums are
-// of integers, so scores are the same to the bit on every instruction set.
+// prepared in memory that stays in the cache, meet all queries, and only their maxima stay. Sums
+// are of integers, so scores are the same to the bit on every instruction set.
 #include "maxsim_planes.hpp"
 
 #include "planes_lookup.hpp"
@@ -17,15 +17,21 @@ template <class Planes> std::int64_t blocks_at_once(const PlanesJob& job) {
     return fit > Planes::BLOCKS ? fit : Planes::BLOCKS;
 }
 
-template <class Planes> class Pages {
-    using Best = typename Planes::Best;
+// The largest lane: at every step each lane meets another that is S away.
+template <int S = W / 2, int... L> float largest(F::Vec v, std::integer_sequence<int, L...> lanes) {
+    v = larger(v, __builtin_shufflevector(v, v, (L ^ S)...));
+    if constexpr (S > 1) return largest<S / 2>(v, lanes);
+    return v[0];
+}
+float largest(F::Vec v) { return largest(v, std::make_integer_sequence<int, W>{}); }
 
+template <class Planes> class Pages {
   public:
     Pages(const PlanesJob& job, Memory& packed, Memory& own)
         : job(job), most_blocks(blocks_at_once<Planes>(job)),
           scales(packed.take<float>(job.query_vectors())),
-          maxima(own.take<float>(job.query_vectors() * Planes::BEST)),
-          rounded(own.take<std::int8_t>(job.d)), planes(job, most_blocks, packed, own) {}
+          maxima(own.take<float>(job.query_vectors() * W)), rounded(own.take<std::int8_t>(job.d)),
+          planes(job, most_blocks, packed, own) {}
 
     void pack() {
         const float* vector = job.query + job.query_offsets[0] * job.d;
@@ -37,37 +43,36 @@ template <class Planes> class Pages {
 
     void score(std::int64_t page) {
         const std::int64_t begin = job.begins[page], end = job.ends[page];
-        const std::int64_t lanes = job.query_vectors() * Planes::BEST;
-        for (std::int64_t i = 0; i < lanes; ++i) maxima[i] = -__builtin_inff();
         const std::int64_t most_rows = most_blocks * Planes::ROWS;
         for (std::int64_t first = begin; first < end; first += most_rows)
-            match({first, first + most_rows < end ? first + most_rows : end});
+            match({first, first + most_rows < end ? first + most_rows : end}, first == begin);
         for (std::int64_t i = 0; i < job.queries; ++i)
             job.scores[i * job.pages + page] = sum_of_maxima(i, begin == end);
     }
 
   private:
-    void match(RowRange rows) {
+    void match(RowRange rows, bool are_first) {
         const auto blocks = (int)((rows.last - rows.first + Planes::ROWS - 1) / Planes::ROWS);
         for (int block = 0; block < blocks; ++block)
             planes.prepare(block, {rows.first + block * Planes::ROWS, rows.last});
         std::int64_t query = 0;
         for (; query + Planes::QUERIES <= job.query_vectors(); query += Planes::QUERIES)
-            match_queries<Planes::QUERIES>(query, blocks);
-        for (; query < job.query_vectors(); ++query) match_queries<1>(query, blocks);
+            match_queries<Planes::QUERIES>(query, blocks, are_first);
+        for (; query < job.query_vectors(); ++query) match_queries<1>(query, blocks, are_first);
     }
 
-    template <int Q> void match_queries(std::int64_t query, int blocks) {
-        Best best[Q];
-        std::memcpy(best, maxima + query * Planes::BEST, sizeof best);
+    template <int Q> void match_queries(std::int64_t query, int blocks, bool are_first) {
+        F::Vec best[Q];
+        for (F::Vec& one : best) one = F::splat(-__builtin_inff());
+        if (!are_first) std::memcpy(best, maxima + query * W, sizeof best);
         match_blocks<Planes::BLOCKS>(query, 0, blocks, best);
-        std::memcpy(maxima + query * Planes::BEST, best, sizeof best);
+        std::memcpy(maxima + query * W, best, sizeof best);
     }
 
     // R blocks at a time, then what is left with half as many.
     template <int R, int Q>
     [[gnu::always_inline]] inline void match_blocks(std::int64_t query, int block, int blocks,
-                                                    Best (&best)[Q]) {
+                                                    F::Vec (&best)[Q]) {
         for (; block + R <= blocks; block += R) planes.template tile<R, Q>(block, query, best);
         if constexpr (R > 1) match_blocks<R / 2>(query, block, blocks, best);
     }
@@ -78,23 +83,14 @@ template <class Planes> class Pages {
         if (is_empty && first < last) return -__builtin_inff();
         double sum = 0;
         for (std::int64_t v = first; v < last; ++v)
-            sum += (double)largest(maxima + v * Planes::BEST) * scales[v];
+            sum += (double)largest(F::load(maxima + v * W)) * scales[v];
         return (float)sum;
-    }
-
-    static float largest(const float* lanes) {
-        float halves[Planes::BEST];
-        std::memcpy(halves, lanes, sizeof halves);
-        for (int n = Planes::BEST / 2; n > 0; n /= 2)
-            for (int i = 0; i < n; ++i)
-                halves[i] = halves[i] > halves[i + n] ? halves[i] : halves[i + n];
-        return halves[0];
     }
 
     const PlanesJob& job;
     std::int64_t most_blocks;
     float* scales;         // (q,)  of each vector of the query
-    float* maxima;         // (q, BEST)
+    float* maxima;         // (q, W)
     std::int8_t* rounded;  // (d,)
     Planes planes;
 };
@@ -103,7 +99,8 @@ template <class Planes> class Pages {
 template <class Use>
 void with_pages(const PlanesJob& job, Memory& packed, Memory& own, const Use& use) {
 #if defined(__AVX2__)
-    const bool fits_tables = job.steps <= STEPS_IN_TABLES && job.d <= LookUpPlanes<1>::MOST_D;
+    const bool fits_tables =
+        job.steps <= steps_in_tables(job.bits) && job.d <= LookUpPlanes<1>::MOST_D;
     if (job.bits == 1 && fits_tables && job.levels[1] == 1) {
         Pages<LookUpPlanes<1>> pages(job, packed, own);
         return use(pages);

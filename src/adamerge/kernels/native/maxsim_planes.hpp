@@ -10,15 +10,16 @@ namespace adamerge {
 
 constexpr int MOST_PLANES = 4;
 
-// Steps of a query that is looked up: four of its values, twice, still fit a byte.
-constexpr int STEPS_IN_TABLES = 15;
+// The most steps of a query that can be looked up: sums of 16 of its values (8 for two bits) fit a
+// byte.
+constexpr int steps_in_tables(int bits) { return bits == 1 ? 7 : 15; }
 
 struct PlanesJob {
     const float* query;  // (q, d)  the vectors of all queries, rotated as the pages are
     const std::int64_t* query_offsets;  // (queries+1,)
     std::int64_t queries;
     int d, bits;
-    int steps;  // a query's values become integers -steps .. steps
+    int steps;                                // a query's values become integers -steps .. steps
     const std::uint8_t* planes[MOST_PLANES];  // (rows, plane_bytes) each, the highest bit first
     const std::int8_t* levels;  // (2^bits,)  what a number stands for; levels[i] = -levels[~i]
     const float* scales;        // (rows,)

@@ -41,8 +41,7 @@ void check_planes(const Planes& planes, const In<std::int8_t, 1>& levels,
     bool fits = bits == 1 || bits == 2 || bits == 4;
     for (const auto& plane : planes)
         fits &= plane.shape(0) == rows && plane.shape(1) == (d + 7) / 8;
-    if (!fits)
-        throw std::invalid_argument("1, 2 or 4 planes (rows, ceil(d / 8)), scales (rows,)");
+    if (!fits) throw std::invalid_argument("1, 2 or 4 planes (rows, ceil(d / 8)), scales (rows,)");
 
     const std::size_t count = std::size_t(1) << bits;
     bool symmetric = levels.shape(0) == count;

@@ -55,10 +55,8 @@ inline void to_nibbles(const U::Vec (&plane)[4], U::Vec (&nibbles)[4]) {
 
 class MultiplyPlanes {
   public:
-    static constexpr int ROWS = W;     // of a block
-    static constexpr int BEST = W;     // lanes that the maxima of a vector of the query take
-    using Best = F::Vec;
-    static constexpr int QUERIES = 4;  // vectors of the query in a tile
+    static constexpr int ROWS = W;                      // of a block
+    static constexpr int QUERIES = 4;                   // vectors of the query in a tile
     static constexpr int BLOCKS = BYTES == 64 ? 4 : 2;  // of a tile
 
     MultiplyPlanes(const PlanesJob& job, std::int64_t most_blocks, Memory& packed, Memory& own)
@@ -158,12 +156,13 @@ class MultiplyPlanes {
             for (; 4 * word + 16 <= bytes; word += 4)
                 for (int i = 0; i < W; i += 4)
                     transpose(job.planes[p] + 4 * word, starts_at + i, out + word * W + i);
-            for (; word < words; ++word)
-                for (int i = 0; i < W; ++i) {
-                    const int count = bytes - 4 * word < 4 ? bytes - 4 * word : 4;
-                    out[word * W + i] = 0;
-                    std::memcpy(out + word * W + i, job.planes[p] + starts_at[i] + 4 * word, count);
-                }
+            for (; 4 * word + 4 <= bytes; ++word)
+                for (int i = 0; i < W; ++i)
+                    std::memcpy(out + word * W + i, job.planes[p] + starts_at[i] + 4 * word, 4);
+            for (int i = 0; i < W && word < words; ++i) {
+                out[word * W + i] = 0;
+                std::memcpy(out + word * W + i, job.planes[p] + starts_at[i] + 4 * word, bytes % 4);
+            }
         }
     }
 
@@ -175,10 +174,9 @@ class MultiplyPlanes {
         const Words b = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
         const Words c = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
         const Words d = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
-        const Words word[4] = {__builtin_shufflevector(a, b, 0, 1, 4, 5),
-                               __builtin_shufflevector(a, b, 2, 3, 6, 7),
-                               __builtin_shufflevector(c, d, 0, 1, 4, 5),
-                               __builtin_shufflevector(c, d, 2, 3, 6, 7)};
+        const Words word[4] = {
+            __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+            __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
         for (int i = 0; i < 4; ++i) std::memcpy(out + i * W, &word[i], sizeof(Words));
     }
 
