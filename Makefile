@@ -12,7 +12,7 @@ AT_ONCE := -n $(shell $(PYTHON) -c "import os; print(min(4, 1 + (os.cpu_count() 
 SECONDS ?= 600
 SANITIZE := build/sanitize
 SANITIZE_PIP := $(SANITIZE)/venv/bin/pip install -q --disable-pip-version-check -c constraints.txt
-KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.py pool.py maxsim.py)
+KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.py pool.py maxsim.py codes.py maxsim_codes.py)
 # ASan maps terabytes of addresses, so a test that limits them cannot run under it
 LIMITS_MEMORY := tests/test_link.py::test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed
 CPP := $(wildcard src/adamerge/kernels/native/*.?pp) tests/faults.c

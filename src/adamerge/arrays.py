@@ -16,6 +16,7 @@ Doubles = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Bytes = NDArray[np.int8]
+Bits = NDArray[np.uint8]  # eight a byte
 Stored = NDArray[np.float32] | NDArray[np.float16] | NDArray[np.int8]
 Bools = NDArray[np.bool_]
 ArrayLike = Any  # np.typing.ArrayLike has no place for torch tensors

@@ -2,5 +2,6 @@
 
 from adamerge.codes.code import Codes, bytes_per_vector, decode, encode, sign_code
 from adamerge.codes.levels import BITS
+from adamerge.codes.maxsim import maxsim
 
-__all__ = ["BITS", "Codes", "bytes_per_vector", "decode", "encode", "sign_code"]
+__all__ = ["BITS", "Codes", "bytes_per_vector", "decode", "encode", "maxsim", "sign_code"]

@@ -1,4 +1,6 @@
-from adamerge.arrays import Doubles, Floats, Ints, Longs, Stored
+from collections.abc import Sequence
+
+from adamerge.arrays import Bits, Bytes, Doubles, Floats, Ints, Longs, Stored
 
 def gram(vectors: Floats, isa: str | None = None) -> Floats: ...
 def ward(
@@ -20,6 +22,18 @@ def maxsim(
     scales: Floats | None,
     begins: Longs,
     ends: Longs,
+    threads: int,
+    isa: str | None = None,
+) -> Floats: ...
+def maxsim_planes(
+    query: Floats,
+    query_offsets: Longs,
+    planes: Sequence[Bits],
+    levels: Bytes,
+    scales: Floats,
+    begins: Longs,
+    ends: Longs,
+    steps: int,
     threads: int,
     isa: str | None = None,
 ) -> Floats: ...

@@ -5,16 +5,18 @@ ward    join the closest two groups until one is left             O(n^3 d)
 groups  follow the first merges of a tree                         O(n^2)
 pool    the mean of each group                                    O(n d)
 maxsim  all inner products, their maxima, their sum               O(q rows d)
+maxsim_planes   the same for rows that are kept as bit planes      O(q rows d)
 matmul_packed, matmul_batch   matrix products                      O(n m k)
 softmax, gelu, layer_norm   the rows of a transformer, in place   O(rows n)
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import erf
 
 import numpy as np
 
-from adamerge.arrays import Doubles, Floats, Ints, Longs, Stored
+from adamerge.arrays import Bits, Bytes, Doubles, Floats, Ints, Longs, Stored
 from adamerge.kernels.int8 import quantise
 
 
@@ -122,6 +124,44 @@ def maxsim(
     for i, (a, b) in enumerate(pairwise(query_offsets)):
         for page, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             out[i, page] = (x[a:b] @ y[begin:end].T).max(axis=1, initial=-np.inf).sum()
+    return out
+
+
+def maxsim_planes(
+    query: Floats,
+    query_offsets: Longs,
+    planes: Sequence[Bits],
+    levels: Bytes,
+    scales: Floats,
+    begins: Longs,
+    ends: Longs,
+    steps: int,
+    threads: int,
+) -> Floats:
+    """As `maxsim`, for rows that are kept as bit planes (rows, ceil(d / 8)), the highest bit first.
+
+    The bits of a coordinate are the number of its level; a row is scale * levels. A vector of the query becomes
+    integers of -steps .. steps, rounded to nearest, times max|x| / steps.
+    """
+    numbers = np.zeros((len(scales), query.shape[1]), np.int64)
+    for plane in planes:
+        bit = np.unpackbits(plane, axis=1, count=query.shape[1], bitorder="little")
+        numbers = 2 * numbers + bit
+    rows = levels.astype(np.int64)[numbers]
+
+    of_query = np.abs(query).max(axis=1, initial=0) / np.float32(steps)
+    divisors = np.where(of_query > 0, of_query, np.float32(1))
+    rounded = np.clip(np.rint(query / divisors[:, None]), -steps, steps).astype(np.int64)
+    rounded[of_query == 0] = 0
+
+    out = np.zeros((len(query_offsets) - 1, len(begins)), np.float32)
+    for i, (a, b) in enumerate(pairwise(query_offsets)):
+        for page, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            products = (rounded[a:b] @ rows[begin:end].T).astype(np.float32) * scales[begin:end]
+            maxima = products.max(axis=1, initial=-np.inf).astype(np.float64)
+            out[i, page] = (maxima * of_query[a:b]).sum()
+            if begin == end and a < b:
+                out[i, page] = -np.inf
     return out
 
 

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "instruction_set.hpp"
 #include "linkage.hpp"
 #include "matmul.hpp"
 #include "pool.hpp"
@@ -336,7 +337,12 @@ void layer_norm(InOut x, const In<float, 2>& residual, const In<float, 1>& bias,
 
 }  // namespace
 
+std::string adamerge::instruction_set_named(const std::optional<std::string>& name) {
+    return isa_named(name).name;
+}
+
 NB_MODULE(_native, module) {
+    bind_planes(module);
     module.def("ward", &ward, nb::arg("vectors"), nb::arg("unit") = true,
                nb::arg("condensed") = false, nb::arg("isa") = nb::none());
     module.def("gram", &gram, nb::arg("vectors"), nb::arg("isa") = nb::none());
