@@ -127,11 +127,11 @@ def _watch(
             if now - since > START_OR_END:
                 return Finding("hang", "start", "did not begin")
             continue
+        is_done = at == limits.inputs  # and the session ends, which takes its time
         used = _memory(child.pid)
         base = base or used
-        if used > base + limits.memory:
+        if not is_done and used > base + limits.memory:
             return too_much_memory(used - base)
-        is_done = at == limits.inputs  # and the session ends, which takes its time
         if now - since > (START_OR_END if is_done else limits.hang):
             return Finding("hang", "input", f"took more than {limits.hang} seconds")
         if now > deadline:
