@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from adamerge import arrays
 from adamerge.arrays import ArrayLike, Doubles, Floats, Ints
+from adamerge.codes import StoredRows, bytes_per_row, to_rows
 from adamerge.errors import BadShape
 from adamerge.geometry import Box
 
@@ -143,6 +143,8 @@ class Compressed:
     cut              where merging stopped, and why there
     method           the name of the method, which parse_method reads back
     grid, boxes, id  those of the page
+    rows             `stored` in int8 or in codes, where the method's name says so (`+int4`) or the page was read
+                     from such a store; `vectors` and `extra` are then what these rows stand for. Else None.
     """
 
     vectors: Floats
@@ -153,6 +155,7 @@ class Compressed:
     grid: tuple[int, int] | None = None
     boxes: Floats | None = None
     id: str = ""
+    rows: StoredRows | None = None
 
     def __len__(self) -> int:
         """Groups stored, m."""
@@ -189,12 +192,23 @@ class Compressed:
             return self.vectors
         return np.concatenate([self.vectors, self.extra])
 
-    def bytes(self, dtype: DTypeLike = np.float16) -> int:
-        """Bytes of `stored` in a dtype."""
-        numbers = self.vectors.size
-        if self.extra is not None:
-            numbers += self.extra.size
-        return numbers * np.dtype(dtype).itemsize
+    @property
+    def dtype(self) -> str:
+        """The dtype in which it is kept; float16 where nothing says another."""
+        if self.rows is None:
+            return "float16"
+        return self.rows.dtype
+
+    def bytes(self, dtype: str | None = None) -> int:
+        """Bytes of `stored` in a dtype (float32 ... int1), or in its own; the scales of int8 and of codes count."""
+        stored = len(self) + self.extra_rows
+        return stored * bytes_per_row(self.vectors.shape[1], dtype or self.dtype)
+
+    def rows_in(self, dtype: str) -> StoredRows:
+        """`stored` in a dtype: `rows` themselves if they are in it, else rounded."""
+        if self.rows is not None and self.rows.dtype == dtype:
+            return self.rows
+        return to_rows(self.stored, dtype, f"page '{self.id}'")
 
 
 @dataclass(frozen=True, eq=False)
