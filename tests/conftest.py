@@ -4,6 +4,7 @@ import re
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from report_store import report_store  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am

@@ -1,5 +1,6 @@
 """The documentation runs: its Python, its commands, its help."""
 
+import os
 import re
 import runpy
 import shutil
@@ -36,8 +37,13 @@ def here(tmp_path):
 
 @pytest.mark.parametrize(("page", "code"), BLOCKS, ids=[page.name for page, _ in BLOCKS])
 def test_every_block_of_python_runs(page, code, here):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # adamerge is there
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=here, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=here,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
     after = page.read_text().split(code)[1]

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from light import Light, write_pdf
+from playwright.sync_api import expect
 from server_store import TOKEN
 from serving import serving
 from visiting import LOADED, visiting
@@ -67,18 +68,18 @@ def test_a_page_that_is_there_twice_is_shown_once_with_a_note(visit):
 
 def test_hits_of_one_file_can_be_grouped_and_more_of_them_be_asked_for(visit):
     page = visit("/?q=storm+pier.")
-    assert page.locator(".hit").count() == 10
+    expect(page.locator(".hit")).to_have_count(10)
     page.get_by_role("link", name="Group by file").click()
-    assert page.locator(".of-file > h3").all_inner_texts() == ["book.pdf 10 pages"]
+    expect(page.locator(".of-file > h3")).to_have_text(["book.pdf 10 pages"])
     page.get_by_role("link", name="More pages").click()
     page.wait_for_url("**&k=20&group=1#hit-11")
-    assert page.locator(".of-file .hit").count() == 12  # the copies of eight of them are notes
+    expect(page.locator(".of-file .hit")).to_have_count(12)  # the copies of eight of them are notes
     page.get_by_role("link", name="More pages").click()
-    files = page.locator(".of-file > h3").all_inner_texts()
-    assert files == ["book.pdf 12 pages", "sub/a letter.pdf 1 page"]
+    files = page.locator(".of-file > h3")
+    expect(files).to_have_text(["book.pdf 12 pages", "sub/a letter.pdf 1 page"])
     assert page.get_by_role("link", name="More pages").count() == 0
     page.get_by_role("link", name="Every page by itself").click()
-    assert page.locator(".hits > .hit").count() == 13
+    expect(page.locator(".hits > .hit")).to_have_count(13)
 
 
 def test_the_original_opens_at_its_page(server, folder, visit):

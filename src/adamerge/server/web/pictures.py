@@ -1,26 +1,23 @@
 """The picture and the inspector of a page: a worker process makes both from the page's file."""
 
 import asyncio
-from base64 import b64decode
-from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from adamerge.errors import AdamergeError, BadInput, Busy
+from adamerge.errors import AdamergeError, BadInput
 from adamerge.inspector import page_html
 from adamerge.inspector.stored_page import file_of
 from adamerge.server import operations
-from adamerge.server.context import MAX_DRAWING, context_of
+from adamerge.server.context import context_of
+from adamerge.server.page_drawing import PIXELS, draw_page, run_viewer
 from adamerge.server.params import number, text
 from adamerge.server.serialize import links
 from adamerge.store import Entry
 
-FULL_PIXELS = (0, 1_600, 3_200)  # on the longer side of a picture, by the number in ?full=
-DRAW_SECONDS = 60.0  # that a picture or an inspection may take
+FULL_PIXELS = (0, PIXELS, 2 * PIXELS)  # on the longer side of a picture, by the number in ?full=
 
 
 async def picture(request: Request) -> Response:
@@ -32,23 +29,14 @@ async def picture(request: Request) -> Response:
         return Response(status_code=304, headers=headers)
     if full:
         try:
-            drawn = await _run_viewer(request, lambda: _render_task(entry, full))
-            return Response(b64decode(drawn["image"]), media_type="image/webp", headers=headers)
+            drawn = await draw_page(context_of(request), entry, pixels=FULL_PIXELS[full])
+            return Response(drawn, media_type="image/webp", headers=headers)
         except (AdamergeError, OSError):
             pass  # the small one is better than none
     if not entry.thumbnail:
         raise HTTPException(404, "the store has no picture of this page")
     headers = _cache_headers(entry, full=0)
     return Response(entry.thumbnail, media_type="image/webp", headers=headers)
-
-
-def _render_task(entry: Entry, full: int) -> dict[str, Any]:
-    return {
-        "do": "render",
-        "path": str(file_of(entry)),
-        "number": entry.number,
-        "pixels": FULL_PIXELS[full],
-    }
 
 
 def _cache_headers(entry: Entry, full: int) -> dict[str, str]:
@@ -76,14 +64,6 @@ async def inspect(request: Request) -> Response:
         "query": q.strip(),
         "back": links(entry.id, q, where)["page"],
     }
-    inspection = await _run_viewer(request, lambda: task)
+    inspection = await run_viewer(context, lambda: task)
     policy = f"{page_html.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
     return HTMLResponse(inspection["html"], headers={"content-security-policy": policy})
-
-
-async def _run_viewer(request: Request, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The answer of the worker that draws pages; Busy if too many wait for it."""
-    context = context_of(request)
-    if context.drawing.running >= MAX_DRAWING:
-        raise Busy("too many pages are being drawn: try again in a moment")
-    return await context.drawing.run(lambda: context.viewer.run(task(), DRAW_SECONDS))

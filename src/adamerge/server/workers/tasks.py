@@ -16,6 +16,10 @@ from adamerge.store import Indexing, Store, index_files, open_named
 
 MAX_PAGES = 5_000  # of one file
 INCHES = 11  # of the longer side of a usual page
+PICTURES: dict[str, dict[str, Any]] = {  # how a page is saved
+    "webp": {"format": "WEBP", "quality": 75, "method": 2},
+    "jpeg": {"format": "JPEG", "quality": 80},
+}
 TaskMessage = dict[str, Any]
 Answer = dict[str, Any]
 Tell = Callable[[dict[str, Any]], None]
@@ -75,7 +79,7 @@ def remove(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
 
 
 def render(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
-    """A page of a file as WebP."""
+    """A page of a file as a picture: webp or jpeg."""
     from adamerge.inspector.page_address import read_page
 
     pixels = task["pixels"]
@@ -83,7 +87,7 @@ def render(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     image = read_page(f"{task['path']}#{task['number']}", dpi).image
     image.thumbnail((pixels, pixels))
     out = BytesIO()
-    image.save(out, "WEBP", quality=75, method=2)
+    image.convert("RGB").save(out, **PICTURES[task["format"]])
     return {"image": b64encode(out.getvalue()).decode()}
 
 
