@@ -119,8 +119,14 @@ def test_files_stay_small():
 
 
 def test_every_promise_of_the_server_names_a_test_that_there_is():
-    promises = re.findall(r"\b([shu]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
-    files = {"s": "test_server.py", "h": "test_server_hard.py", "u": "test_server_uploads.py"}
+    promises = re.findall(r"\b([shruw]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
+    files = {
+        "s": "test_server.py",
+        "h": "test_server_hard.py",
+        "r": "test_server_results.py",
+        "u": "test_server_uploads.py",
+        "w": "test_server_workers.py",
+    }
     assert len(promises) > 20
     for file, name in promises:
         assert f"def {name}(" in (ROOT / "tests" / files[file]).read_text()

@@ -9,15 +9,26 @@ from adamerge.inspector.stored_page import file_of
 from adamerge.server.context import MAX_DRAWING, Context
 from adamerge.store import Entry
 
+PIXELS = 1_600  # of a picture, on its longer side
 DRAW_SECONDS = 60.0  # that a picture or an inspection may take
 
 
-async def draw_page(context: Context, entry: Entry, format: str = "webp") -> bytes:
-    """The picture of a page from its file, as webp or jpeg; an error if the file is gone or has changed."""
+async def draw_page(
+    context: Context, entry: Entry, format: str = "webp", pixels: int = PIXELS
+) -> bytes:
+    """The picture of a page from its file, as webp or jpeg, with `pixels` on its longer side at most.
+
+    An error if the file is gone or has changed.
+    """
 
     def task() -> dict[str, Any]:
-        path = str(file_of(entry))
-        return {"do": "render", "path": path, "number": entry.number, "format": format}
+        return {
+            "do": "render",
+            "path": str(file_of(entry)),
+            "number": entry.number,
+            "format": format,
+            "pixels": pixels,
+        }
 
     drawn = await run_viewer(context, task)
     return b64decode(drawn["image"])

@@ -12,32 +12,34 @@ from adamerge.inspector import page_html
 from adamerge.inspector.stored_page import file_of
 from adamerge.server import operations
 from adamerge.server.context import context_of
-from adamerge.server.page_drawing import draw_page, run_viewer
-from adamerge.server.params import text
+from adamerge.server.page_drawing import PIXELS, draw_page, run_viewer
+from adamerge.server.params import number, text
 from adamerge.server.serialize import links
 from adamerge.store import Entry
 
+FULL_PIXELS = (0, PIXELS, 2 * PIXELS)  # on the longer side of a picture, by the number in ?full=
+
 
 async def picture(request: Request) -> Response:
-    """A page's picture: drawn from its file with ?full=1 if that is there, else the small one of the store."""
+    """A page's picture: drawn from its file with ?full=1, or larger with 2, if that is there; else the small one."""
     entry = await operations.find_entry(request)
-    full = bool(request.query_params.get("full"))
+    full = number(request.query_params, "full", 0, 0, len(FULL_PIXELS) - 1)
     headers = _cache_headers(entry, full)
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
     if full:
         try:
-            drawn = await draw_page(context_of(request), entry)
+            drawn = await draw_page(context_of(request), entry, pixels=FULL_PIXELS[full])
             return Response(drawn, media_type="image/webp", headers=headers)
         except (AdamergeError, OSError):
             pass  # the small one is better than none
     if not entry.thumbnail:
         raise HTTPException(404, "the store has no picture of this page")
-    headers = _cache_headers(entry, full=False)
+    headers = _cache_headers(entry, full=0)
     return Response(entry.thumbnail, media_type="image/webp", headers=headers)
 
 
-def _cache_headers(entry: Entry, full: bool) -> dict[str, str]:
+def _cache_headers(entry: Entry, full: int) -> dict[str, str]:
     """A browser keeps a picture, and asks each time whether it is still that of the page."""
     content = f"{entry.hash} {full} ".encode() + (entry.thumbnail or b"")
     tag = sha256(content).hexdigest()[:32]
