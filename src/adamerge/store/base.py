@@ -11,10 +11,10 @@ from typing import Any, Self
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
-from adamerge.search import Ranking, check_query, hits_of
+from adamerge.search import Found, Ranking, check_query, hits_of
 from adamerge.store.about import DTYPES, About
 from adamerge.store.entry import Entry, Source, entry_batches
-from adamerge.types import Compressed, Found
+from adamerge.types import Compressed
 
 PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
 QUERIES_AT_ONCE = 32  # that are compared with a page while it is read
