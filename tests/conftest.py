@@ -4,11 +4,13 @@ import re
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from report_store import report_store  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"  # as the command line has it where none looks
 # torch's threads wait for each other: on a busy machine, ten times as long
 os.environ["OMP_NUM_THREADS"] = "1"

@@ -1,5 +1,6 @@
 """The documentation runs: its Python, its commands, its help."""
 
+import os
 import re
 import runpy
 import shutil
@@ -18,6 +19,7 @@ from adamerge.evaluate.books import build_book, write_book
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RECIPES = sorted((ROOT / "docs" / "recipes").glob("*.md"))  # test_recipe_pages.py runs them
 BLOCKS = [
     (page, m)
     for page in PAGES
@@ -36,8 +38,13 @@ def here(tmp_path):
 
 @pytest.mark.parametrize(("page", "code"), BLOCKS, ids=[page.name for page, _ in BLOCKS])
 def test_every_block_of_python_runs(page, code, here):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # adamerge is there
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=here, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=here,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
     after = page.read_text().split(code)[1]
@@ -96,7 +103,12 @@ def test_every_method_stands_in_the_tables():
 
 
 def test_links_lead_somewhere():
-    for page in [*PAGES, ROOT / "benchmarks" / "README.md", ROOT / "examples" / "README.md"]:
+    for page in [
+        *PAGES,
+        *RECIPES,
+        ROOT / "benchmarks" / "README.md",
+        ROOT / "examples" / "README.md",
+    ]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -107,8 +119,14 @@ def test_files_stay_small():
 
 
 def test_every_promise_of_the_server_names_a_test_that_there_is():
-    promises = re.findall(r"\b([shu]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
-    files = {"s": "test_server.py", "h": "test_server_hard.py", "u": "test_server_uploads.py"}
+    promises = re.findall(r"\b([shruw]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
+    files = {
+        "s": "test_server.py",
+        "h": "test_server_hard.py",
+        "r": "test_server_results.py",
+        "u": "test_server_uploads.py",
+        "w": "test_server_workers.py",
+    }
     assert len(promises) > 20
     for file, name in promises:
         assert f"def {name}(" in (ROOT / "tests" / files[file]).read_text()
