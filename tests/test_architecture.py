@@ -33,6 +33,7 @@ LAYERS = [
     "search",
     "fidelity",
     "store",
+    "plan",
     "evaluate",
     "inspector",
     "server",
@@ -55,7 +56,7 @@ def test_the_documentation_has_the_rooms_in_the_order_of_imports():
 
 
 @pytest.mark.parametrize(
-    "room", ["compress", "vectors", "encoders", "search", "fidelity", "store", "inspector", "mcp"]
+    "room", ["compress", "vectors", "encoders", "search", "fidelity", "store", "plan", "inspector", "mcp"]
 )
 def test_the_door_of_a_room_lists_its_files(room):
     door = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))

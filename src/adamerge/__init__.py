@@ -19,6 +19,7 @@ from adamerge.errors import AdamergeError
 from adamerge.fidelity import Fidelity, fidelity
 from adamerge.inspector import inspect
 from adamerge.pages import read_pages
+from adamerge.plan import Plan, plan
 from adamerge.search import Found, Hit, Match, Snippet
 from adamerge.store import Entry, Indexing, Store, index_files, open_store
 from adamerge.types import Compressed, Cut, MultiVector, Page, Tree
@@ -41,6 +42,7 @@ __all__ = [
     "Method",
     "MultiVector",
     "Page",
+    "Plan",
     "PruneThenMerge",
     "Random",
     "SemCluster",
@@ -56,6 +58,7 @@ __all__ = [
     "load_encoder",
     "open_store",
     "parse_method",
+    "plan",
     "read_compressed",
     "read_pages",
     "read_vectors",

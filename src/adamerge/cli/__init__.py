@@ -13,6 +13,7 @@ VERBS = {  # in the order of the work; where each is, to be imported when it is 
     "encoders": "adamerge.cli.vectors:encoders",
     "compress": "adamerge.cli.vectors:compress",
     "methods": "adamerge.cli.vectors:methods",
+    "plan": "adamerge.cli.plan:plan",
     "index": "adamerge.cli.index:index",
     "search": "adamerge.cli.store:search",
     "ls": "adamerge.cli.ls:ls",

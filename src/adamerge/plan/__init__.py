@@ -1,0 +1,19 @@
+"""What to store for a budget, and what it loses, before anything is stored.
+
+sample.py         pages -> a sample of them
+target.py         what a plan has to meet
+linked_pages.py   pages -> their merge trees, cut at any height
+candidates.py     which heights and dtypes are tried
+measured.py       each candidate -> bytes and agreement on the sample
+loss_map.py       agreement -> expected loss, by loss_map.json
+frontier.py       rows -> those that nothing beats, and the one to take
+planning.py       all of it: pages, a target -> a Plan
+"""
+
+from adamerge.plan.candidates import DTYPES
+from adamerge.plan.frontier import PlanRow
+from adamerge.plan.planning import Plan, plan
+from adamerge.plan.sample import SAMPLE, spread
+from adamerge.plan.target import Target, target_of
+
+__all__ = ["DTYPES", "SAMPLE", "Plan", "PlanRow", "Target", "plan", "spread", "target_of"]

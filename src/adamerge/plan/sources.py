@@ -1,0 +1,92 @@
+"""Where the pages of a sample come from: vectors on disk, a store, or files that are encoded for it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from adamerge.encoders import Encoder
+from adamerge.encoders.encode import Watcher, batches, encode_batch
+from adamerge.errors import BadInput
+from adamerge.pages import DPI, Report, count_pages, find_files, read_file
+from adamerge.plan.sample import check_sample, draw_sample, spread
+from adamerge.store import Store
+from adamerge.types import MultiVector, Page
+from adamerge.vectors import NO_OPTIONS, ReadOptions, Shards, is_shards, open_shards, read_vectors
+
+
+def sample_vectors(
+    path: Path, most: int, seed: int, options: ReadOptions = NO_OPTIONS
+) -> list[MultiVector]:
+    """A sample of the pages of a folder or file of vectors."""
+    if is_shards(path) and not options:
+        return _sample_shards(open_shards(path), most)
+    pages = read_vectors(path, column=options.column, prompt_rows=options.prompt_rows)
+    return draw_sample(pages, most, seed)
+
+
+def sample_store(store: Store, most: int, seed: int) -> list[MultiVector]:
+    """A sample of the pages of a store that keeps them whole; pages that are compressed already are refused."""
+    method = store.require_about().method
+    if method != "identity":
+        raise BadInput(
+            f"the store keeps pages compressed by {method}, so what whole pages would find is not known: "
+            "plan on the files, or on their vectors"
+        )
+    return draw_sample(_whole_pages(store), most, seed)
+
+
+def sample_files(
+    paths: Sequence[str | Path],
+    encoder: Encoder,
+    most: int,
+    *,
+    dpi: int = DPI,
+    batch_size: int = 4,
+    skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
+) -> list[MultiVector]:
+    """A sample of the pages of PDF files and images, encoded; no other page is rendered."""
+    check_sample(most)
+    encoded: list[MultiVector] = []
+    for batch in batches(_read_sample(paths, most, dpi, skip_bad), batch_size):
+        for _, vectors in encode_batch(encoder, batch, skip_bad, watcher):
+            encoded.append(vectors)
+    return encoded
+
+
+def _sample_shards(shards: Shards, most: int) -> list[MultiVector]:
+    check_sample(most)
+    wanted = set(spread(len(shards), most))
+    pages = []
+    for number, load in enumerate(shards.page_loaders()):
+        if number in wanted:
+            pages.append(load())
+    return pages
+
+
+def _whole_pages(store: Store) -> Iterator[MultiVector]:
+    for entry in store.entries():
+        page = entry.page
+        yield MultiVector(page.vectors, extra=page.extra, grid=page.grid, id=page.id)
+
+
+def _read_sample(
+    paths: Sequence[str | Path], most: int, dpi: int, skip_bad: Report | None
+) -> Iterator[Page]:
+    """The pages at equal distances over all files."""
+    files = find_files(paths)
+    counts = [count_pages([path]) for path, _ in files]
+    wanted = spread(sum(counts), most)
+
+    first = 0  # number of the first page of the file
+    for (path, source), count in zip(files, counts, strict=True):
+        of_file = [number - first for number in wanted if first <= number < first + count]
+        first += count
+        if not of_file:
+            continue
+        others = _ids(source, set(range(count)).difference(of_file))
+        yield from read_file(path, source, dpi, skip_bad, others)
+
+
+def _ids(source: str, numbers: set[int]) -> set[str]:
+    """The ids of pages of a file by their numbers, from 0 on."""
+    return {f"{source}#{number + 1}" for number in numbers}
