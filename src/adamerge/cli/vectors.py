@@ -23,7 +23,16 @@ from adamerge.cli.common import (
 from adamerge.cli.info import facts, summary
 from adamerge.cli.progress import Task, reporting, tracked
 from adamerge.cli.text_table import text_table
-from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
+from adamerge.codes import DTYPES
+from adamerge.compress.names import (
+    METHODS,
+    Method,
+    MethodInDtype,
+    as_text,
+    options,
+    parse_method,
+    split_dtype,
+)
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import encode_files
@@ -42,7 +51,6 @@ from adamerge.vectors import (
     read_vectors,
     recorded_encoder,
 )
-from adamerge.vectors.manifest import DTYPES
 
 SHOWN = 20  # pages printed in a table; --json has them all
 
@@ -156,9 +164,7 @@ def encoders(as_json: bool) -> None:
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    default="float16",
-    show_default=True,
-    help="Type of the stored vectors.",
+    help="Type of the stored vectors.  [default: what the method says (height+int4), or float16]",
 )
 @click.option(
     "--json",
@@ -172,7 +178,7 @@ def compress(
     out: Path,
     names: tuple[str, ...],
     workers: int | None,
-    dtype: str,
+    dtype: str | None,
     as_json: bool,
     column: str,
     prompt_rows: tuple[int, int] | None,
@@ -229,19 +235,22 @@ def _compress(
     source: Path,
     options: ReadOptions,
     folder: Path,
-    method: Method,
+    method: Method | MethodInDtype,
     workers: int | None,
-    dtype: str,
+    dtype: str | None,
 ) -> None:
     """Compress what an earlier run has not compressed yet."""
+    plain, named_dtype = split_dtype(method)
+    if dtype and named_dtype and dtype != named_dtype:
+        raise BadInput(f"--dtype {dtype} contradicts --method {method}: leave one of them out")
     first = next(_pages(source, options), None)  # before anything is written
     if first is None:
         raise BadInput(f"{source} holds no pages")
     read_from = f"{fingerprint(source)} {options}".rstrip()
     with Writer(
         folder,
-        dtype=dtype,
-        method=str(method),
+        dtype=dtype or named_dtype or "float16",
+        method=str(plain),
         encoder=recorded_encoder(source),
         source=read_from,
     ) as out:
