@@ -4,6 +4,7 @@ import re
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from ray_cluster import ray_cluster  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am
@@ -21,6 +22,7 @@ settings.load_profile("any machine")
 
 # Files whose tests take long begin first, so that no process is left with one of them at the end.
 LONG_FIRST = (
+    "test_scale.py",
     "test_upload_faults.py",
     "test_server_hard.py",
     "test_faults.py",

@@ -25,7 +25,6 @@ from adamerge.cli.info import summary
 from adamerge.cli.progress import Task, reporting
 from adamerge.compress import DEFAULT_METHOD
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
-from adamerge.encoders.encode import Watcher
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, count_pages, other_files
 from adamerge.store import (
@@ -39,6 +38,7 @@ from adamerge.store import (
 )
 from adamerge.store.index import PIXELS
 from adamerge.store.metadata import read_metadata
+from adamerge.vectors.watcher import Watcher
 
 DID = ("added", "replaced", "unchanged", "removed")
 
