@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from ray_cluster import ray_cluster  # noqa: F401 (a fixture)
+from report_store import report_store  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am

@@ -37,6 +37,7 @@ LAYERS = [
     "inspector",
     "server",
     "scale",
+    "mcp",
     "adapters",
     "cli",
 ]
@@ -55,7 +56,8 @@ def test_the_documentation_has_the_rooms_in_the_order_of_imports():
 
 
 @pytest.mark.parametrize(
-    "room", ["compress", "vectors", "encoders", "search", "fidelity", "store", "inspector", "scale"]
+    "room",
+    ["compress", "vectors", "encoders", "search", "fidelity", "store", "inspector", "mcp", "scale"],
 )
 def test_the_door_of_a_room_lists_its_files(room):
     door = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from adamerge.store.transfer import export_shards
 
 SAMPLE = "examples/sample.pdf"
 QUERY = "which patches does the end token ignore?"
+HIT = r"(\d)  ([\d.]+)  (.+)\n   (.+)\n"  # rank, score, where it is, and the first line of its snippet
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +50,13 @@ def test_search_refuses_words_before_a_query_that_the_encoder_does_not_take(plac
 def test_search_prints_pages_scores_and_words(place):
     result = run("search", place / "store", QUERY, "-k", 2)
     assert result.returncode == 0, result.stderr
-    head, first, second = result.stdout.splitlines()
-    assert head.split() == ["source", "page", "score", "year", "matched"]
-    assert first.startswith("sample.pdf ")
-    assert float(first.split()[2]) > float(second.split()[2])
-    assert "Patches" in first
+    first, second = re.findall(HIT, result.stdout)
+    path = place / "docs" / "sample.pdf"
+    assert first[0] == "1"
+    assert float(first[1]) > float(second[1])
+    assert first[2].startswith(f"{path}, page ")
+    assert first[2].endswith("  year 2026")
+    assert "The last token of the sequence" in first[3]
     assert result.stderr == "4 pages: every page compared\n"
 
 
@@ -72,13 +76,28 @@ def test_search_in_json_has_a_match_per_query_vector_that_sums_to_the_score(plac
     assert [hit["number"] for hit in hits] == sorted(
         {1, 2}, key=[hit["number"] for hit in hits].index
     )
+    assert [hit["rank"] for hit in hits] == [1, 2]
     for hit in hits:
+        assert hit["path"] == str(place / "docs" / "sample.pdf")
+        assert all(hit["snippet"]["text"][begin:end] for begin, end in hit["snippet"]["marks"])
         assert sum(match["similarity"] for match in hit["matches"]) == pytest.approx(
             hit["score"], abs=1e-3
         )
         assert hit["metadata"] == {"year": 2026}
         assert all(len(box) == 4 for match in hit["matches"] for box in match["boxes"])
     assert call("search", place / "store", QUERY, "--where", "year = 1").stdout == "nothing found\n"
+
+
+def test_hits_of_one_file_are_grouped_and_equal_pages_shown_once(place, tmp_path):
+    for name in ("one.pdf", "two.pdf"):
+        shutil.copy(SAMPLE, tmp_path / name)
+    assert call("index", tmp_path, "--store", tmp_path / "store").returncode == 0
+    result = call("search", tmp_path / "store", QUERY, "-k", 4, "--group")
+    one, first, *rest = result.stdout.splitlines()
+    assert one == str(tmp_path / "one.pdf")
+    assert re.fullmatch(r"  1  [\d.]+  page 2", first)
+    assert f"     the same page: {tmp_path / 'two.pdf'}, page 2" in rest
+    assert any(re.fullmatch(r"  3  [\d.]+  page \d", line) for line in rest)
 
 
 def test_indexing_again_changes_nothing_and_says_so_for_each_page(place):

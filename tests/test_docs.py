@@ -1,5 +1,6 @@
 """The documentation runs: its Python, its commands, its help."""
 
+import os
 import re
 import runpy
 import shutil
@@ -36,8 +37,13 @@ def here(tmp_path):
 
 @pytest.mark.parametrize(("page", "code"), BLOCKS, ids=[page.name for page, _ in BLOCKS])
 def test_every_block_of_python_runs(page, code, here):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # adamerge is there
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=here, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=here,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
     after = page.read_text().split(code)[1]
@@ -107,8 +113,14 @@ def test_files_stay_small():
 
 
 def test_every_promise_of_the_server_names_a_test_that_there_is():
-    promises = re.findall(r"\b([shu]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
-    files = {"s": "test_server.py", "h": "test_server_hard.py", "u": "test_server_uploads.py"}
+    promises = re.findall(r"\b([shruw]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
+    files = {
+        "s": "test_server.py",
+        "h": "test_server_hard.py",
+        "r": "test_server_results.py",
+        "u": "test_server_uploads.py",
+        "w": "test_server_workers.py",
+    }
     assert len(promises) > 20
     for file, name in promises:
         assert f"def {name}(" in (ROOT / "tests" / files[file]).read_text()

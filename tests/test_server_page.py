@@ -1,16 +1,14 @@
 """The search page in a real browser, as people use it: type, open, add a file, by mouse and by keyboard."""
 
-import re
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from light import write_pdf
 from processes import stopped
 from server_store import HOSTILE, TOKEN, make_store
 from serving import serving, workers
+from visiting import LOADED, visiting
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
-LOADED = "img => img.decode()"  # Playwright's wait_for_function needs eval, which the page's policy forbids
 
 
 @pytest.fixture(scope="module")
@@ -21,35 +19,8 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def visit(chromium, server):
-    """Opens a path of the server; every request to another host is refused and counted."""
-    contexts = []
-
-    def open_page(path="/", width=1280, height=900, dark=False, **options):
-        context = chromium.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            **options,
-        )
-        contexts.append(context)
-        context.set_default_timeout(20_000)
-        page = context.new_page()
-        page.leaving, page.wrong = [], []
-        page.on(
-            "request",
-            lambda r: r.url.startswith((server.url, "data:")) or page.leaving.append(r.url),
-        )
-        page.route(re.compile(f"^(?!{re.escape(server.url)}|data:)"), lambda route: route.abort())
-        page.on("pageerror", lambda error: page.wrong.append(str(error)))
-        page.on(
-            "console", lambda message: message.type == "error" and page.wrong.append(message.text)
-        )
-        page.goto(server.url + path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        assert all(page.leaving == page.wrong == [] for page in context.pages)
-        context.close()
+    with visiting(chromium, server) as open_page:
+        yield open_page
 
 
 def test_a_person_types_a_query_and_opens_the_first_hit(visit):
@@ -62,7 +33,7 @@ def test_a_person_types_a_query_and_opens_the_first_hit(visit):
     assert "Page 2" in first.inner_text()
     assert {"delta", "zeta"} <= set(first.locator("mark").all_inner_texts())
     first.locator(".thumb img").evaluate(LOADED)
-    first.get_by_role("link", name="report.pdf").click()
+    first.get_by_role("link", name="report.pdf", exact=True).click()
     assert page.locator("h1").inner_text() == "report.pdf page 2 of 2"
     assert page.locator(".region rect").count() == 2
     shown, picture = (
@@ -186,7 +157,7 @@ def test_the_theme_follows_the_system_and_the_button_and_stays(visit):
 def test_the_tab_key_reaches_everything_in_order(visit):
     page = visit("/?q=delta")
     reached = []
-    for _ in range(10):
+    for _ in range(11):
         page.keyboard.press("Tab")
         reached.append(
             page.evaluate("(at => at.id || at.textContent.trim())(document.activeElement)")
@@ -201,7 +172,8 @@ def test_the_tab_key_reaches_everything_in_order(visit):
         "q",
         "Search",
     ]
-    assert reached == [*wanted, "Filter", page.locator(".hit h3").first.inner_text()]
+    hit = page.locator(".hit h3").first.inner_text()
+    assert reached == [*wanted, "Filter", "Group by file", hit]
     page.keyboard.press("Enter")
     page.wait_for_url("**/page/**")
 
@@ -211,6 +183,7 @@ def test_axe_finds_nothing(visit, dark):
     paths = [
         "/",
         "/?q=delta+zeta&where=number+%3E+0",
+        "/?q=delta+zeta&group=1",
         "/page/report.pdf%232?q=delta+zeta",
         "/add",
         "/docs",

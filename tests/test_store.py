@@ -1,5 +1,6 @@
 """One suite for every store: what goes in comes out, and a search finds what a plain loop would."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import numpy as np
@@ -65,6 +66,26 @@ def test_pages_of_any_method_come_back_with_their_cut_and_grid(store, method):
     page = a_page(0, 4, method, grid=(2, 4))
     store.add(page)
     same(store.get(["p0"])[0].page, page)
+
+
+def test_a_hit_has_its_rank_and_says_which_better_hit_holds_the_same_page(store):
+    pages = {"a.pdf#1": a_page(0, 3), "b.pdf#1": a_page(1, 3), "copy of a.pdf#1": a_page(0, 3)}
+    for id, page in pages.items():
+        source = id.removesuffix("#1")
+        store.add(am.Entry(replace(page, id=id), source, root="/folder"))
+    store.add(am.Entry(replace(a_page(1, 3), id="b.pdf#2"), "b.pdf", 2, root="/folder"))
+    store.add(am.Entry(replace(a_page(2, 3), id="b.pdf#3"), "b.pdf", 3))
+    found = store.search(a_page(0, 3).vectors, k=9)
+    assert [hit.rank for hit in found] == [1, 2, 3, 4, 5]
+    assert [hit.id for hit in found][:2] == ["a.pdf#1", "copy of a.pdf#1"]
+    equal = {hit.id: hit.equal_to for hit in found if hit.equal_to}
+    assert equal == {"copy of a.pdf#1": "a.pdf#1", "b.pdf#2": "b.pdf#1"}
+    assert found.copies_of(found[0]) == [found[1]]
+    groups = {source: [hit.id for hit in hits] for source, hits in found.by_source().items()}
+    assert list(groups) == ["a.pdf", "b.pdf"]
+    assert sorted(groups["b.pdf"]) == ["b.pdf#1", "b.pdf#3"]
+    paths = {hit.id: hit.path for hit in found}
+    assert (paths["a.pdf#1"], paths["b.pdf#3"]) == ("/folder/a.pdf", "b.pdf")
 
 
 def test_ragged_pages_are_ranked_as_a_plain_loop_ranks_them(store):

@@ -167,6 +167,7 @@ def nouns():
         small,
         match,
         hit,
+        am.Snippet("long " * 60, ((0, 4), (10, 14))),
         am.Found((hit,) * 10, "settled", 1024, 50_000),
         am.Entry(small, name, 3, 12, "/root", "hash" * 16, words, b"picture" * 999, hit.metadata),
         am.inspect(page, "adamerge:c_min=0.1"),

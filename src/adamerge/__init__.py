@@ -20,7 +20,7 @@ from adamerge.fidelity import Fidelity, fidelity
 from adamerge.inspector import inspect
 from adamerge.pages import read_pages
 from adamerge.store import Entry, Indexing, Store, index_files, open_store
-from adamerge.types import Compressed, Cut, Found, Hit, Match, MultiVector, Page, Tree
+from adamerge.types import Compressed, Cut, Found, Hit, Match, MultiVector, Page, Snippet, Tree
 from adamerge.vectors import read_compressed, read_vectors, write_vectors
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "PruneThenMerge",
     "Random",
     "SemCluster",
+    "Snippet",
     "Store",
     "Tree",
     "compress",

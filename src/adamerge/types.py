@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,11 +223,53 @@ class Match:
         return shown("Match", "", *facts)
 
 
+@dataclass(frozen=True)
+class Snippet:
+    """Some sentences of a page, to be read beside a hit.
+
+    text   "" where the page has no words, or none of them was matched
+    marks  (begin, end) of each piece of the text that the query matched, in letters: text[begin:end]
+    """
+
+    text: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def parts(self) -> Iterator[tuple[str, bool]]:
+        """The text piece by piece, and whether each piece was matched."""
+        last = 0
+        for begin, end in self.marks:
+            if begin > last:
+                yield self.text[last:begin], False
+            yield self.text[begin:end], True
+            last = end
+        if self.text[last:]:
+            yield self.text[last:], False
+
+    def marked(self, before: str = "**", after: str = "**") -> str:
+        """The text with something before and after each piece that was matched: "the **storm** cost"."""
+        pieces = []
+        for text, is_matched in self.parts():
+            if is_matched:
+                text = f"{before}{text}{after}"
+            pieces.append(text)
+        return "".join(pieces)
+
+    def __repr__(self) -> str:
+        """The text in short, and how many marks it has."""
+        return shown("Snippet", self.text, f"{len(self.marks)} marks")
+
+
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """A page that a search found; `matches` has one entry per query vector, and their similarities sum to `score`.
+    """A page that a search found.
 
-    In a store of int8 they do so to its rounding: the score is of the query in int8 too, a match of the query itself.
+    source, number  the file of the page, and which page of the file it is
+    matches         one per query vector; their similarities sum to `score`. In a store of int8 they do so to its
+                    rounding: the score is of the query in int8 too, a match of the query itself
+    rank            1 for the best page
+    snippet         the sentences of the page around the best matches
+    root            the folder in which the file was found, "" where it is not known
+    equal_to        the id of a hit of better rank that holds the same page, as in a copy of the file; "" for none
     """
 
     id: str
@@ -235,6 +278,15 @@ class Hit:
     number: int = 1
     metadata: Mapping[str, Any] = field(default_factory=dict)
     matches: tuple[Match, ...] = ()
+    rank: int = 1
+    snippet: Snippet = Snippet()
+    root: str = ""
+    equal_to: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where the file of the page is, or was when it was indexed; its name where the folder is not known."""
+        return str(PurePath(self.root, self.source))
 
     def __repr__(self) -> str:
         """The hit in words, without its matches."""
@@ -269,6 +321,21 @@ class Found:
     def __getitem__(self, rank: int) -> Hit:
         """The hit of a rank, from 0."""
         return self.hits[rank]
+
+    def distinct(self) -> list[Hit]:
+        """The hits without those that hold the same page as a better one."""
+        return [hit for hit in self.hits if not hit.equal_to]
+
+    def copies_of(self, hit: Hit) -> list[Hit]:
+        """The hits that hold the same page as a hit, and are not in `distinct` for that."""
+        return [other for other in self.hits if other.equal_to == hit.id]
+
+    def by_source(self) -> dict[str, list[Hit]]:
+        """The distinct hits of each file; the file of the best hit comes first."""
+        groups: dict[str, list[Hit]] = {}
+        for hit in self.distinct():
+            groups.setdefault(hit.source, []).append(hit)
+        return groups
 
     def __repr__(self) -> str:
         """How much was found and how, and the best hit."""

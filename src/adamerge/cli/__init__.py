@@ -23,6 +23,7 @@ VERBS = {  # in the order of the work; where each is, to be imported when it is 
     "inspect": "adamerge.cli.inspect:inspect",
     "fidelity": "adamerge.cli.fidelity:fidelity",
     "serve": "adamerge.cli.serve:serve",
+    "mcp": "adamerge.cli.mcp:mcp",
     "dataset": "adamerge.cli.evaluate:dataset",
     "evaluate": "adamerge.cli.results:evaluate_verb",
 }

@@ -2,22 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from adamerge.cli.common import as_lines, existing, in_store, query_prefix
+from adamerge.cli.hits import hit_as_json, hits_as_text, how_found
 from adamerge.cli.progress import tracked
-from adamerge.cli.text_table import counted, text_table
+from adamerge.cli.text_table import counted
 from adamerge.errors import NotFound
 from adamerge.store import DTYPES, open_named
 from adamerge.store.contents import find_missing, find_source
 from adamerge.store.transfer import copy as copy_pages
 from adamerge.store.transfer import export_parquet, export_shards
-from adamerge.types import Found, Hit
-
-WORDS_PER_MATCH = 3  # that are shown
-LETTERS = 60  # of all matched words that are shown of a hit
 
 
 @click.command()
@@ -38,6 +34,7 @@ LETTERS = 60  # of all matched words that are shown of a hit
     show_default=True,
     help="Compare all pages if their vectors take no more than this; else search in two stages.",
 )
+@click.option("--group", is_flag=True, help="Put the hits of one file together.")
 @as_lines
 def search(
     address: str,
@@ -48,9 +45,12 @@ def search(
     query_prefix: str | None,
     exact: bool,
     memory: str,
+    group: bool,
     as_json: bool,
 ) -> None:
-    """Find the pages of STORE that answer QUERY best. Show the words or the region that matched.
+    """Find the pages of STORE that answer QUERY best. Show the sentences, or the region, that matched.
+
+    A page that the store holds twice, as in a copy of its file, is shown once with a note.
 
     \b
     adamerge search reports.store "who repairs the clock?"
@@ -61,82 +61,10 @@ def search(
         found = store.search(query, k, where, exact=exact)
     if as_json:
         for hit in found:
-            click.echo(json.dumps(_json(hit) | {"how": found.how}, default=str))
+            click.echo(json.dumps(hit_as_json(hit) | {"how": found.how}, default=str))
     else:
-        click.echo(_hits(found))
-    click.echo(_how(found), err=True)
-
-
-def _hits(found: Found) -> str:
-    """A table of hits; the last column, what matched, is not padded."""
-    if not found.hits:
-        return "nothing found"
-
-    names: set[str] = set()
-    for hit in found:
-        names.update(hit.metadata)
-    columns = sorted(names)
-
-    rows = []
-    last_column = ["matched"]
-    for hit in found:
-        values = [str(hit.metadata.get(name, "")) for name in columns]
-        rows.append([hit.source, str(hit.number), f"{hit.score:.3f}", *values])
-        last_column.append(matched(hit))
-    lines = text_table(["source", "page", "score", *columns], rows).splitlines()
-    return "\n".join(f"{line}  {text}" for line, text in zip(lines, last_column, strict=True))
-
-
-def matched(hit: Hit) -> str:
-    """The words that the query matched, the best match first; or the region, if the page has no words."""
-    best = sorted(hit.matches, key=lambda match: -match.similarity)
-    words: dict[str, None] = {}  # each once, in order
-    for match in best:
-        words |= dict.fromkeys(match.words[:WORDS_PER_MATCH])
-    if words:
-        text = " ".join(words)
-        if len(text) > LETTERS:
-            return text[: LETTERS - 1] + "…"
-        return text
-
-    for match in best:
-        if len(match.boxes):
-            left, top = match.boxes[:, :2].min(0)
-            right, bottom = match.boxes[:, 2:].max(0)
-            return f"{left:.0%}-{right:.0%} across, {top:.0%}-{bottom:.0%} down"
-    return ""
-
-
-def _how(found: Found) -> str:
-    """How the hits were found, in one line."""
-    words = {
-        "exact": "every page compared",
-        "settled": f"{found.candidates:,} candidates compared; half of them gave the same hits",
-        "limit": f"{found.candidates:,} candidates compared, which is the limit: --exact compares all pages",
-    }
-    return f"{found.pages:,} pages: {words[found.how]}"
-
-
-def _json(hit: Hit) -> dict[str, Any]:
-    """A hit and its matches, as JSON has them."""
-    matches = []
-    for match in hit.matches:
-        matches.append(
-            {
-                "similarity": match.similarity,
-                "row": match.row,
-                "words": match.words,
-                "boxes": match.boxes.round(4).tolist(),
-            }
-        )
-    return {
-        "page": hit.id,
-        "score": hit.score,
-        "source": hit.source,
-        "number": hit.number,
-        "metadata": dict(hit.metadata),
-        "matches": matches,
-    }
+        click.echo(hits_as_text(found, group))
+    click.echo(how_found(found), err=True)
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """A page of a store -> its patches. A store keeps only compressed pages, so the page's file is encoded again."""
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
@@ -45,16 +46,21 @@ def entry_by_id(store: Store, id: str) -> Entry:
 
 def file_of(entry: Entry) -> Path:
     """The file that a page was made from; an error if the file is gone or has changed since."""
-    source = entry.source
-    if not entry.root:
+    return find_original(entry.source, entry.root, [entry.hash])
+
+
+def find_original(source: str, root: str, hashes: Collection[str]) -> Path:
+    """The file `source` of the folder `root`; an error if it is gone, or if its hash is none of `hashes` any more."""
+    if not root:
         raise NotFound(f"{MISSING}it does not say where '{source}' was: inspect the file itself")
 
-    path = Path(entry.root) / source
+    path = Path(root) / source
     if ".." in Path(source).parts or not path.is_file():
         raise NotFound(f"{MISSING}'{source}' is no longer where it was indexed: bring it back")
 
     status = path.stat()
-    if entry.hash and _hash(path, status.st_mtime_ns, status.st_size) != entry.hash:
+    is_known = "" in hashes or _hash(path, status.st_mtime_ns, status.st_size) in hashes
+    if not is_known:
         raise NotFound(
             f"{MISSING}'{source}' has changed since it was indexed: adamerge index it again"
         )

@@ -7,7 +7,8 @@ In the order of a search:
     two_stage.py   search of more pages than memory holds: how many candidates, and when that is enough
     ranking.py     scores -> the k best pages
     matches.py     why a page was found: where on it each query vector matched
-    hits.py        the k best pages -> hits, with their matches
+    snippets.py    what a person reads of it: sentences.py finds the sentences, stop_words.py what is not marked
+    hits.py        the k best pages -> hits, with their matches and snippets
 
 And beside it, for experiments:
 
@@ -20,6 +21,7 @@ from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all,
 from adamerge.search.memory import VectorsInMemory
 from adamerge.search.ranking import Ranking, best
 from adamerge.search.score_matrix import StackedQueries, score_pages, stack_queries
+from adamerge.search.snippets import snippet_of
 from adamerge.search.two_stage import rank_in_two_stages
 
 __all__ = [
@@ -37,5 +39,6 @@ __all__ = [
     "patch_boxes",
     "rank_in_two_stages",
     "score_pages",
+    "snippet_of",
     "stack_queries",
 ]

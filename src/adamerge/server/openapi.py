@@ -190,7 +190,8 @@ DESCRIPTIONS = {
 }
 MATCH = _object(
     word=STRING,
-    colour=WHOLE,
+    pieces={"type": "array", "items": STRING},
+    stop_word={"type": "boolean"},
     similarity=NUMBER,
     words={"type": "array", "items": STRING},
     boxes={"type": "array", "items": BOX},
@@ -204,7 +205,9 @@ PAGE_FIELDS: Schema = {
     "links": LINKS,
     "matches": MATCHES,
 }
-HIT = _object(**PAGE_FIELDS, score=NUMBER, words={"type": "array", "items": STRING})
+MARK = {"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2}
+SNIPPET = _object(text=STRING, marks={"type": "array", "items": MARK})
+HIT = _object(**PAGE_FIELDS, rank=WHOLE, score=NUMBER, snippet=SNIPPET, equal_to=STRING)
 STORE = _object(
     pages=WHOLE,
     files=WHOLE,

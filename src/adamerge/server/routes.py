@@ -6,7 +6,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from adamerge.server.api import endpoints as api
-from adamerge.server.web import login, pages, pictures, uploads
+from adamerge.server.web import login, originals, pages, pictures, uploads
 
 STATIC = Path(__file__).parent / "web" / "static"
 THEME = ("adamerge.inspector", "web/theme")  # style and script that the inspector shares with us
@@ -19,6 +19,7 @@ def routes() -> list[Route | Mount]:
         Route("/page/{id:path}", pages.show_page),
         Route("/picture/{id:path}", pictures.picture),
         Route("/inspect/{id:path}", pictures.inspect),
+        Route("/file/{source:path}", originals.original),
         Route("/add", uploads.add, methods=["GET"]),
         Route("/add", uploads.upload, methods=["POST"]),
         Route("/add/jobs", uploads.list_jobs),

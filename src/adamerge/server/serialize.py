@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
+from adamerge.search.stop_words import says_nothing
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.query_words import QueryWord, distinct
 from adamerge.server.reader.store_reader import SearchResult
@@ -16,8 +17,7 @@ from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
 from adamerge.types import Compressed, Hit, Match
 
-SHOWN_WORDS = 12  # of a hit
-COLOURS = 8  # of query words; the next one begins anew
+SHOWN_WORDS = 12  # of a match
 
 
 class Json(Response):
@@ -47,13 +47,15 @@ def serialize_search(result: SearchResult, query: SearchQuery) -> dict[str, Any]
 def serialize_hit(hit: Hit, words: Sequence[QueryWord], query: SearchQuery) -> dict[str, Any]:
     """A page that was found."""
     return {
+        "rank": hit.rank,
         "id": hit.id,
         "source": hit.source,
         "number": hit.number,
         "score": _number(hit.score),
+        "snippet": {"text": hit.snippet.text, "marks": hit.snippet.marks},
+        "equal_to": hit.equal_to,
         "metadata": serialize_metadata(hit.metadata),
-        "words": best_words(hit.matches),
-        "links": links(hit.id, query.text, query.where),
+        "links": links(hit.id, query.text, query.where) | file_link(hit.source, hit.number),
         "matches": serialize_matches(words, hit.matches),
     }
 
@@ -77,7 +79,7 @@ def serialize_page(
         "gap": _number(small.cut.gap),
         "metadata": serialize_metadata(entry.metadata),
         "text": " ".join(word.text for word in entry.words),
-        "links": links(entry.id, q, where),
+        "links": links(entry.id, q, where) | file_link(entry.source, entry.number),
         "matches": serialize_matches(words, matches),
     }
 
@@ -117,10 +119,24 @@ def links(id: str, q: str, where: str = "") -> dict[str, str]:
     }
 
 
+def file_link(source: str, number: int) -> dict[str, str]:
+    """Where the original is; a browser opens a PDF at the page."""
+    address = f"/file/{quote(source)}"
+    if source.lower().endswith(".pdf"):
+        address += f"#page={number}"
+    return {"file": address}
+
+
 def serialize_matches(words: Sequence[QueryWord], matches: Sequence[Match]) -> list[dict[str, Any]]:
-    """For each word of a query what it matched: similarity, words of the page, and boxes in parts of the page."""
+    """For each word of a query what it matched: similarity, words of the page, and boxes in parts of the page.
+
+    The similarity of a word of several pieces is the sum over its pieces. Where all words are stop words, none is one.
+    """
+    are_stop_words = says_nothing([word.text for word in words])
+    if all(are_stop_words):
+        are_stop_words = [False] * len(words)
     serialized = []
-    for i, word in enumerate(words):
+    for word, is_stop_word in zip(words, are_stop_words, strict=True):
         of_word = [matches[vector] for vector in word.vectors if vector < len(matches)]
         boxes: set[tuple[float, ...]] = set()
         texts: list[str] = []
@@ -131,21 +147,14 @@ def serialize_matches(words: Sequence[QueryWord], matches: Sequence[Match]) -> l
         serialized.append(
             {
                 "word": word.text,
-                "colour": i % COLOURS,
+                "pieces": word.pieces,
+                "stop_word": is_stop_word,
                 "similarity": _number(similarity),
                 "words": distinct(texts, SHOWN_WORDS),
                 "boxes": [list(box) for box in sorted(boxes)],
             }
         )
     return serialized
-
-
-def best_words(matches: Sequence[Match]) -> list[str]:
-    """The words that the query matched, best first."""
-    texts: list[str] = []
-    for match in sorted(matches, key=lambda match: -match.similarity):
-        texts += match.words[:3]
-    return distinct(texts, SHOWN_WORDS)
 
 
 def serialize_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from adamerge.server.reader.query_words import QueryWord, join_tokens
 from adamerge.server.reader.thread_slots import ThreadSlots
 from adamerge.server.settings import Limits
 from adamerge.store import Entry, Store, is_store, open_named
+from adamerge.store.entry import Source
 from adamerge.types import Found, Match
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ EncodedQuery = tuple[Floats, list[str]]  # vectors (q, d) of a query, and the to
 READ_THREADS = 4  # for pages, pictures and numbers
 SEARCH_THREADS = 2  # more would make batches smaller, and the kernel takes every core
 REMEMBERED_QUERIES = 512  # whose vectors are kept
-FACTS_SECONDS = 5.0  # that the numbers of the store may be old
+FACTS_SECONDS = 5.0  # that the numbers and files of the store may be old
 FACTS = (
     "pages",
     "files",
@@ -86,6 +87,8 @@ class StoreReader:
         )
         self._facts_at = -FACTS_SECONDS
         self._facts: dict[str, Any] = {}
+        self._sources_at = -FACTS_SECONDS
+        self._sources: dict[str, Source] = {}
         if self.encoder is not None:  # the first search reads the vectors: let nobody wait for it
             self.search_all([SearchQuery("first", 1)])
 
@@ -175,9 +178,16 @@ class StoreReader:
             self._facts_at = time.monotonic()
         return self._facts
 
+    def sources(self) -> dict[str, Source]:
+        """The files of the store by name, at most some seconds old."""
+        if time.monotonic() - self._sources_at > FACTS_SECONDS:
+            self._sources = self.store.sources()
+            self._sources_at = time.monotonic()
+        return self._sources
+
     def forget_facts(self) -> None:
-        """Read the numbers again: pages were added."""
-        self._facts_at = -FACTS_SECONDS
+        """Read numbers and files again: pages were added or removed."""
+        self._facts_at = self._sources_at = -FACTS_SECONDS
 
     def check(self) -> None:
         """Read a little; StoreUnavailable, or Damaged, if the store cannot be read now."""

@@ -8,10 +8,11 @@ from starlette.responses import Response
 from adamerge.errors import BadInput
 from adamerge.server import openapi, operations
 from adamerge.server.context import context_of
-from adamerge.server.params import MAX_LETTERS, search_query, text
+from adamerge.server.params import MAX_LETTERS, flag, search_query, text
 from adamerge.server.redact import redact
-from adamerge.server.serialize import serialize_page, serialize_search
+from adamerge.server.serialize import serialize_page
 from adamerge.server.web.rendering import render_template
+from adamerge.server.web.results import results_of
 from adamerge.store import Entry, Store
 
 
@@ -25,11 +26,13 @@ async def home(request: Request) -> Response:
         return render_template(request, "search.html", facts=facts, q="", where=where)
     try:
         query = search_query(given)
-        found = serialize_search(await operations.search(request, query), query)
+        grouped = flag(given, "group")
+        result = await operations.search(request, query)
     except BadInput as error:
         shown = {"q": given["q"][:MAX_LETTERS], "where": where}
         words = redact(error, *context_of(request).settings.private_folders)
         return render_template(request, "search.html", 400, facts=facts, error=words, **shown)
+    found = results_of(result, query, grouped)
     return render_template(
         request, "search.html", facts=facts, found=found, q=query.text, where=query.where
     )

@@ -1,51 +1,45 @@
 """The picture and the inspector of a page: a worker process makes both from the page's file."""
 
 import asyncio
-from base64 import b64decode
-from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from adamerge.errors import AdamergeError, BadInput, Busy
+from adamerge.errors import AdamergeError, BadInput
 from adamerge.inspector import page_html
 from adamerge.inspector.stored_page import file_of
 from adamerge.server import operations
-from adamerge.server.context import MAX_DRAWING, context_of
-from adamerge.server.params import text
+from adamerge.server.context import context_of
+from adamerge.server.page_drawing import PIXELS, draw_page, run_viewer
+from adamerge.server.params import number, text
 from adamerge.server.serialize import links
 from adamerge.store import Entry
 
-DRAW_SECONDS = 60.0  # that a picture or an inspection may take
+FULL_PIXELS = (0, PIXELS, 2 * PIXELS)  # on the longer side of a picture, by the number in ?full=
 
 
 async def picture(request: Request) -> Response:
-    """A page's picture: drawn from its file with ?full=1 if that is there, else the small one of the store."""
+    """A page's picture: drawn from its file with ?full=1, or larger with 2, if that is there; else the small one."""
     entry = await operations.find_entry(request)
-    full = bool(request.query_params.get("full"))
+    full = number(request.query_params, "full", 0, 0, len(FULL_PIXELS) - 1)
     headers = _cache_headers(entry, full)
     if request.headers.get("if-none-match") == headers["etag"]:
         return Response(status_code=304, headers=headers)
     if full:
         try:
-            drawn = await _run_viewer(request, lambda: _render_task(entry))
-            return Response(b64decode(drawn["image"]), media_type="image/webp", headers=headers)
+            drawn = await draw_page(context_of(request), entry, pixels=FULL_PIXELS[full])
+            return Response(drawn, media_type="image/webp", headers=headers)
         except (AdamergeError, OSError):
             pass  # the small one is better than none
     if not entry.thumbnail:
         raise HTTPException(404, "the store has no picture of this page")
-    headers = _cache_headers(entry, full=False)
+    headers = _cache_headers(entry, full=0)
     return Response(entry.thumbnail, media_type="image/webp", headers=headers)
 
 
-def _render_task(entry: Entry) -> dict[str, Any]:
-    return {"do": "render", "path": str(file_of(entry)), "number": entry.number}
-
-
-def _cache_headers(entry: Entry, full: bool) -> dict[str, str]:
+def _cache_headers(entry: Entry, full: int) -> dict[str, str]:
     """A browser keeps a picture, and asks each time whether it is still that of the page."""
     content = f"{entry.hash} {full} ".encode() + (entry.thumbnail or b"")
     tag = sha256(content).hexdigest()[:32]
@@ -70,14 +64,6 @@ async def inspect(request: Request) -> Response:
         "query": q.strip(),
         "back": links(entry.id, q, where)["page"],
     }
-    inspection = await _run_viewer(request, lambda: task)
+    inspection = await run_viewer(context, lambda: task)
     policy = f"{page_html.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
     return HTMLResponse(inspection["html"], headers={"content-security-policy": policy})
-
-
-async def _run_viewer(request: Request, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The answer of the worker that draws pages; Busy if too many wait for it."""
-    context = context_of(request)
-    if context.drawing.running >= MAX_DRAWING:
-        raise Busy("too many pages are being drawn: try again in a moment")
-    return await context.drawing.run(lambda: context.viewer.run(task(), DRAW_SECONDS))

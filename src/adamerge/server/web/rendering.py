@@ -9,6 +9,7 @@ from starlette.templating import Jinja2Templates
 
 from adamerge.server.context import context_of
 from adamerge.server.serialize import links
+from adamerge.server.web.word_colours import word_colour
 
 TEMPLATES_FOLDER = Path(__file__).parent / "templates"
 
@@ -24,7 +25,7 @@ def bytes_of(count: int | None) -> str:
 
 
 TEMPLATES = Jinja2Templates(TEMPLATES_FOLDER)
-TEMPLATES.env.filters |= {"bytes": bytes_of, "links": links}
+TEMPLATES.env.filters |= {"bytes": bytes_of, "links": links, "colour": word_colour}
 TEMPLATES.env.trim_blocks = True
 TEMPLATES.env.lstrip_blocks = True
 

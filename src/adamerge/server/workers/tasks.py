@@ -10,12 +10,16 @@ from typing import Any, Protocol
 
 from adamerge.encoders import Encoder
 from adamerge.errors import BadFile
-from adamerge.pages import count_pages
+from adamerge.pages import DPI, count_pages
 from adamerge.server.redact import redact
 from adamerge.store import Indexing, Store, index_files, open_named
 
 MAX_PAGES = 5_000  # of one file
-MAX_PIXELS = 1_600  # of a page shown, on its longer side
+INCHES = 11  # of the longer side of a usual page
+PICTURES: dict[str, dict[str, Any]] = {  # how a page is saved
+    "webp": {"format": "WEBP", "quality": 75, "method": 2},
+    "jpeg": {"format": "JPEG", "quality": 80},
+}
 TaskMessage = dict[str, Any]
 Answer = dict[str, Any]
 Tell = Callable[[dict[str, Any]], None]
@@ -75,13 +79,15 @@ def remove(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
 
 
 def render(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
-    """A page of a file as WebP."""
+    """A page of a file as a picture: webp or jpeg."""
     from adamerge.inspector.page_address import read_page
 
-    image = read_page(f"{task['path']}#{task['number']}").image
-    image.thumbnail((MAX_PIXELS, MAX_PIXELS))
+    pixels = task["pixels"]
+    dpi = max(DPI, pixels // INCHES)
+    image = read_page(f"{task['path']}#{task['number']}", dpi).image
+    image.thumbnail((pixels, pixels))
     out = BytesIO()
-    image.save(out, "WEBP", quality=75, method=2)
+    image.convert("RGB").save(out, **PICTURES[task["format"]])
     return {"image": b64encode(out.getvalue()).decode()}
 
 
