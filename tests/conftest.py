@@ -11,6 +11,7 @@ from stores import opened, store  # noqa: F401 (fixtures)
 import adamerge as am
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"  # as the command line has it where none looks
 # torch's threads wait for each other: on a busy machine, ten times as long
 os.environ["OMP_NUM_THREADS"] = "1"
