@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adamerge as am
+from adamerge.codes import StoredRows, to_rows, to_vectors
 from adamerge.errors import BadInput
 from adamerge.search import (
     VectorsInMemory,
@@ -30,15 +31,16 @@ def test_many_queries_at_once_score_as_one_by_one():
     vectors = rng.normal(size=(60, 16)).astype(np.float16)
     begins, ends = np.array([0, 10, 11, 30]), np.array([10, 11, 30, 60])
     queries = [rng.normal(size=(q, 16)) for q in (1, 5, 33)]
-    together = maxsim_all(queries, vectors, begins, ends)
+    rows = StoredRows("float16", 16, (vectors,))
+    together = maxsim_all(queries, rows, begins, ends)
     for query, row in zip(queries, together, strict=True):
-        np.testing.assert_allclose(maxsim(query, vectors, begins, ends), row, rtol=1e-5)
+        np.testing.assert_allclose(maxsim(query, rows, begins, ends), row, rtol=1e-5)
         plain = [
             (query @ vectors[b:e].astype(float).T).max(1).sum()
             for b, e in zip(begins, ends, strict=True)
         ]
         np.testing.assert_allclose(row, plain, rtol=1e-5, atol=1e-5)
-    assert maxsim_all([], vectors, begins, ends).shape == (0, 4)
+    assert maxsim_all([], rows, begins, ends).shape == (0, 4)
 
 
 @given(
@@ -56,7 +58,7 @@ def test_memory_holds_what_was_put_last_whatever_came_before(steps, dtype):
             continue
         vectors = rng.integers(-9, 9, size=(rows, 4)).astype(dtype)
         scales = np.full(rows, 0.5, np.float32) if dtype == "int8" else None
-        memory.put(id, vectors, scales)
+        memory.put(id, StoredRows(dtype, 4, (vectors,), scales))
         plain[id] = vectors.astype(np.float32) * (0.5 if dtype == "int8" else 1)
     query = np.array([[127, -64, 32, 1]], np.float32)  # which int8 holds exactly
     ids, (scores, again) = memory.scores([query, 2 * query])
@@ -66,6 +68,28 @@ def test_memory_holds_what_was_put_last_whatever_came_before(steps, dtype):
     )
     some = ["p3", "nobody", "p1"]
     assert memory.scores([query], some)[0] == [id for id in some if id in plain]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), max_size=40))
+def test_memory_holds_codes_as_they_were_put(steps):
+    memory, plain = VectorsInMemory(9, "int4"), {}
+    rng = np.random.default_rng(len(steps))
+    for page, rows in steps:
+        id = f"p{page}"
+        if rows == 0:
+            memory.drop(id)
+            plain.pop(id, None)
+            continue
+        plain[id] = to_rows(rng.normal(size=(rows, 9)).astype(np.float32), "int4")
+        memory.put(id, plain[id])
+    query = rng.normal(size=(3, 9)).astype(np.float32)
+    ids, (scores,) = memory.scores([query])
+    assert set(ids) == set(plain)
+    for id, score in zip(ids, scores.tolist(), strict=True):
+        decoded = to_vectors(plain[id])
+        assert score == pytest.approx((query @ decoded.T).max(1).sum(), abs=0.2)
+        alone = maxsim(query, plain[id], np.array([0]), np.array([len(decoded)]))
+        assert score == alone[0]
 
 
 def pages_by_rank(truth, proposals):

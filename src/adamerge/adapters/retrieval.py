@@ -10,8 +10,8 @@ from typing import Any
 from adamerge.errors import AdamergeError, NotFound
 from adamerge.inspector.page_address import read_page
 from adamerge.inspector.stored_page import file_of
+from adamerge.search import Hit
 from adamerge.store import Entry, Store, is_store, open_named
-from adamerge.types import Hit
 
 PIXELS = 1_600  # of a picture, on its longer side
 QUALITY = 80  # of JPEG

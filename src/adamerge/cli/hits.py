@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from adamerge.types import Found, Hit
+from adamerge.search import Found, Hit
 
 WIDEST = 110  # columns of a snippet: longer lines are hard to read
 BEGIN, END = "\ue000", "\ue001"  # of a mark, while lines are broken: letters for private use

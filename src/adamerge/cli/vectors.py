@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,15 @@ from adamerge.cli.common import (
 from adamerge.cli.info import facts, summary
 from adamerge.cli.progress import Task, reporting, tracked
 from adamerge.cli.text_table import text_table
-from adamerge.compress.names import METHODS, Method, as_text, options, parse_method
+from adamerge.codes import DTYPES
+from adamerge.compress.names import (
+    METHODS,
+    Method,
+    as_text,
+    options,
+    parse_method,
+    split_dtype,
+)
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import Encoding, encode_files
@@ -43,7 +52,6 @@ from adamerge.vectors import (
     recorded_encoder,
 )
 from adamerge.vectors.compress_folder import compress_folder
-from adamerge.vectors.manifest import DTYPES
 
 if TYPE_CHECKING:
     from adamerge.scale import Cluster
@@ -116,10 +124,10 @@ def encode(
     if not resume and out.exists():
         raise BadInput(f"{out} is there already: choose another folder, or go on with --resume")
     total = count_pages(pages)  # also finds what is not there before a model is loaded
-    method = None
+    how = Encoding(options.pop("batch_size"), options.pop("dpi"))
     if method_name is not None:
-        method = parse_method(method_name)
-    how = Encoding(options.pop("batch_size"), options.pop("dpi"), method)
+        method, dtype = split_dtype(parse_method(method_name))
+        how = replace(how, method=method, dtype=dtype or how.dtype)
     bad: list[AdamergeError] = []
     spec = encoder_spec(name, **options)
     with reporting() as report:
@@ -182,9 +190,7 @@ def encoders(as_json: bool) -> None:
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    default="float16",
-    show_default=True,
-    help="Type of the stored vectors.",
+    help="Type of the stored vectors.  [default: what the method says (height+int4), or float16]",
 )
 @click.option(
     "--json",
@@ -200,7 +206,7 @@ def compress(
     names: tuple[str, ...],
     workers: int | None,
     ray: str | None,
-    dtype: str,
+    dtype: str | None,
     as_json: bool,
     column: str,
     prompt_rows: tuple[int, int] | None,
@@ -229,10 +235,14 @@ def compress(
         folder = out
         if len(methods) > 1:
             folder = out / str(method).replace(":", "@")
+        plain, named_dtype = split_dtype(method)
+        if dtype and named_dtype and dtype != named_dtype:
+            raise BadInput(f"--dtype {dtype} contradicts --method {method}: leave one of them out")
+        kept = dtype or named_dtype or "float16"
         if cluster is None:
-            _compress(source, read_options, folder, method, workers, dtype)
+            _compress(source, read_options, folder, plain, workers, kept)
         else:
-            _compress_on_cluster(source, read_options, folder, method, dtype, cluster)
+            _compress_on_cluster(source, read_options, folder, plain, kept, cluster)
         _print_report(open_shards(folder), as_json)
 
 

@@ -13,11 +13,11 @@ from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.types import Compressed, MultiVector, Page
-from adamerge.vectors import Manifest, Writer
+from adamerge.vectors import Writer
 from adamerge.vectors.planned import PlannedFolder, write_unit
 from adamerge.vectors.units import Unit, units_of_files
 from adamerge.vectors.watcher import Watcher
-from adamerge.vectors.writer import versions
+from adamerge.vectors.writer import new_manifest
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ def encoded_folder(
         counted = ((str(path.absolute()), name, count_pages([path])) for path, name in files)
         return units_of_files(counted)
 
-    return PlannedFolder(out, Manifest(how.dtype, method, source, encoder, versions()), plan)
+    return PlannedFolder(out, new_manifest(how.dtype, method, source, encoder), plan)
 
 
 def begin_watching(folder: PlannedFolder, skip_bad: Report | None, watcher: Watcher | None) -> None:

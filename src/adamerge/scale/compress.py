@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from adamerge.compress import Method, compress_pages, parse_method
+from adamerge.compress.names import MethodInDtype, split_dtype
 from adamerge.errors import Damaged
 from adamerge.scale.connect import Cluster, connected
 from adamerge.scale.driver import Driver
@@ -34,10 +35,10 @@ class CompressJob:
 def compress_folder(
     source: str | Path,
     out: str | Path,
-    method: Method | str,
+    method: Method | MethodInDtype | str,
     cluster: Cluster,
     *,
-    dtype: str = "float16",
+    dtype: str | None = None,
     watcher: Watcher | None = None,
 ) -> Summary:
     """Compress the pages of a folder on a cluster, into the same bytes as on one machine.
@@ -48,7 +49,9 @@ def compress_folder(
     shards = open_shards(source)
     if isinstance(method, str):
         method = parse_method(method)
-    with compressed_folder(shards, Path(out).absolute(), method, dtype) as folder:
+    plain, named_dtype = split_dtype(method)
+    kept = dtype or named_dtype or "float16"
+    with compressed_folder(shards, Path(out).absolute(), plain, kept) as folder:
         if watcher:
             watcher.pass_over(folder.done())
         if folder.is_finished:

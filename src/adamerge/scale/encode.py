@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adamerge.compress import parse_method
+from adamerge.compress.names import split_dtype
 from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.encoders.encode import (
     DEFAULT,
@@ -54,7 +55,7 @@ class EncodeJob:
         """How to encode; the method is known by its name only after the user's files were run."""
         method = None
         if self.manifest.method:
-            method = parse_method(self.manifest.method)
+            method, _ = split_dtype(parse_method(self.manifest.method))
         return Encoding(self.batch_size, self.dpi, method, self.manifest.dtype)
 
 

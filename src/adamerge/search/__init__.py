@@ -9,12 +9,14 @@ In the order of a search:
     matches.py     why a page was found: where on it each query vector matched
     snippets.py    what a person reads of it: sentences.py finds the sentences, stop_words.py what is not marked
     hits.py        the k best pages -> hits, with their matches and snippets
+    found.py       what a search gives: Found, Hit, Match, Snippet
 
 And beside it, for experiments:
 
     score_matrix.py   the score of every query on every page
 """
 
+from adamerge.search.found import Found, Hit, Match, Snippet
 from adamerge.search.hits import hits_of
 from adamerge.search.matches import matches, patch_boxes
 from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all, maxsim_of_batches
@@ -25,8 +27,12 @@ from adamerge.search.snippets import snippet_of
 from adamerge.search.two_stage import rank_in_two_stages
 
 __all__ = [
+    "Found",
+    "Hit",
+    "Match",
     "PageVectors",
     "Ranking",
+    "Snippet",
     "StackedQueries",
     "VectorsInMemory",
     "best",

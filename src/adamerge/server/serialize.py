@@ -9,13 +9,14 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
+from adamerge.search import Hit, Match
 from adamerge.search.stop_words import says_nothing
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.query_words import QueryWord, distinct
 from adamerge.server.reader.store_reader import SearchResult
 from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
-from adamerge.types import Compressed, Hit, Match
+from adamerge.types import Compressed
 
 SHOWN_WORDS = 12  # of a match
 

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 from uuid import uuid4
 
-import numpy as np
-
+from adamerge.codes import bytes_per_row
 from adamerge.errors import BadFile, Damaged, Mismatch, TooNew
 from adamerge.types import Compressed
 
@@ -87,9 +86,8 @@ class About:
 
     @property
     def vector_bytes(self) -> int:
-        """Bytes of one stored vector; in int8, its scale included."""
-        scale = 4 if self.dtype == "int8" else 0
-        return self.dimension * np.dtype(self.dtype).itemsize + scale
+        """Bytes of one stored vector, its scale included."""
+        return bytes_per_row(self.dimension, self.dtype)
 
     def json(self) -> dict[str, Any]:
         """The fields, as a store writes them."""

@@ -11,10 +11,10 @@ from typing import Any, Self
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
-from adamerge.search import Ranking, check_query, hits_of
+from adamerge.search import Found, Ranking, check_query, hits_of
 from adamerge.store.about import DTYPES, About
 from adamerge.store.entry import Entry, Source, entry_batches
-from adamerge.types import Compressed, Found
+from adamerge.types import Compressed
 
 PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
 QUERIES_AT_ONCE = 32  # that are compared with a page while it is read
@@ -28,8 +28,8 @@ class Store(ABC):
 
     def __init__(self, encoder: AnyEncoder | None, dtype: str | None) -> None:
         """Remember who encodes; `about` stays None until the first page is there."""
-        if dtype is not None and dtype not in self.dtypes:
-            raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
+        if dtype is not None:
+            self._check_dtype(dtype)
         self.about: About | None = None
         self._dtype = dtype
         self._copied_from = ""
@@ -121,6 +121,18 @@ class Store(ABC):
                 f"the store keeps vectors as {about.dtype}, not {self._dtype}: use another store"
             )
         self.about = about
+
+    def choose_dtype(self, dtype: str) -> None:
+        """Keep vectors in this dtype; refused if the store holds pages in another one, or another one was chosen."""
+        self._check_dtype(dtype)
+        chosen = self._dtype if self.about is None else self.about.dtype
+        if chosen is not None and chosen != dtype:
+            raise Mismatch(f"the store keeps vectors as {chosen}, not {dtype}: use another store")
+        self._dtype = dtype
+
+    def _check_dtype(self, dtype: str) -> None:
+        if dtype not in self.dtypes:
+            raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
 
     def prepare_copy(self, about: About) -> None:
         """Get ready for the pages of another store: take its encoder, and its dtype if nobody chose one."""

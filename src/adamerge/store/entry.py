@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adamerge.arrays import Floats
+from adamerge.codes import StoredRows, to_vectors
 from adamerge.errors import BadInput
 from adamerge.types import NAN, Compressed, Cut, Page, Word, shortened, shown
 
@@ -101,14 +102,15 @@ def row_of(entry: Entry) -> dict[str, Any]:
 
 def entry_of(
     row: Mapping[str, Any],
-    vectors: Floats,
+    rows: StoredRows,
     boxes: Floats | None,
     word_boxes: Any,
     method: str,
     thumbnail: bytes,
     metadata: Mapping[str, Any],
 ) -> Entry:
-    """The entry of a row; `vectors` (m + e, d) are the groups of the page and then its extra rows."""
+    """The entry of a row; `rows` are the groups of the page and then its extra rows, as the database keeps them."""
+    vectors = to_vectors(rows)
     m = len(vectors) - row["extra"]
     extra = None
     if row["extra"]:
@@ -126,6 +128,7 @@ def entry_of(
         grid,
         boxes,
         row["id"],
+        None if rows.scales is None else rows,
     )
 
     words = []

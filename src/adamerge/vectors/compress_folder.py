@@ -7,19 +7,17 @@ from pathlib import Path
 from adamerge.compress.names import Method
 from adamerge.compress.stream import compress_pages
 from adamerge.types import Compressed
-from adamerge.vectors.manifest import Manifest
 from adamerge.vectors.planned import PlannedFolder, write_unit
 from adamerge.vectors.shards import Shards, fingerprint
 from adamerge.vectors.units import units_of_shards
 from adamerge.vectors.watcher import Watcher
-from adamerge.vectors.writer import versions
+from adamerge.vectors.writer import new_manifest
 
 
 def compressed_folder(source: Shards, out: Path, method: Method, dtype: str) -> PlannedFolder:
     """The folder to write: a shard of it for each shard of the source."""
-    manifest = Manifest(
-        dtype, str(method), fingerprint(source.path), source.manifest.encoder, versions()
-    )
+    read_from = fingerprint(source.path)
+    manifest = new_manifest(dtype, str(method), read_from, source.manifest.encoder)
     return PlannedFolder(out, manifest, lambda: units_of_shards(source))
 
 

@@ -188,6 +188,8 @@ def read_ids(path: Path) -> list[str]:
 def dimension(path: Path) -> int:
     """Numbers in a vector of a shard, d."""
     with _opened(path) as file:
+        if "dimensions" in file.keys():  # noqa: SIM118 (not a dict)
+            return int(file.get_tensor("dimensions")[0])
         _, d = file.get_slice("vectors").get_shape()
     return int(d)
 

@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from adamerge import files
+from adamerge.codes import DTYPES, bytes_per_row
 from adamerge.errors import BadFile, BadInput, Mismatch
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns, shards
 from adamerge.vectors.manifest import (
-    DTYPES,
+    FLOATS,
     NAME,
+    VERSION,
     Manifest,
     is_shards,
     read_manifest,
@@ -51,12 +53,9 @@ class Writer:
         source: str = "",
     ) -> None:
         """Open a folder to write, or to go on writing what the same source, encoder and method began."""
-        dtype = np.dtype(dtype).name
-        if dtype not in DTYPES:
-            raise BadInput(f"vectors are stored as {' or '.join(DTYPES)}, got '{dtype}'")
-
+        name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
         self.path = Path(path)
-        self.manifest = Manifest(dtype, method, source, dict(encoder or {}), versions())
+        self.manifest = new_manifest(name, method, source, encoder or {})
         self._pages: list[Any] = []
         self._bytes = 0
         self._lock = files.lock_folder(self.path)
@@ -79,7 +78,7 @@ class Writer:
             self._check(page)
             self._known_ids.add(self._new_id(page))
             self._pages.append(page)
-            self._bytes += page.vectors.size * np.dtype(self.manifest.dtype).itemsize
+            self._bytes += len(page) * bytes_per_row(page.vectors.shape[1], self.manifest.dtype)
         if self._bytes >= shards.SHARD_BYTES:
             self.end_shard()
 
@@ -179,20 +178,23 @@ def write_vectors(
     path: str | Path,
     pages: Iterable[MultiVector | Compressed],
     *,
-    dtype: DTypeLike = "float16",
+    dtype: DTypeLike | None = None,
     encoder: Mapping[str, Any] | None = None,
 ) -> int:
     """Write pages, compressed or not, to a folder and return how many it holds.
 
-    Those that a killed run wrote are not written again. `encoder` says what made them: name, revision ...
+    Those that a killed run wrote are not written again. `encoder` says what made them: name, revision ... Without
+    `dtype` it is that of the first page: float16, or what its method says (`height+int4`).
     """
     source = iter(pages)
     first = next(source, None)
     method = ""
     if first is not None:
         method = method_of(first)
+        if dtype is None and isinstance(first, Compressed):
+            dtype = first.dtype
         source = chain([first], source)
-    with Writer(path, dtype=dtype, method=method, encoder=encoder) as out:
+    with Writer(path, dtype=dtype or "float16", method=method, encoder=encoder) as out:
         for page in out.rest(source):
             out.add(page)
     return out.done
@@ -232,8 +234,16 @@ def _begin(path: Path, manifest: Manifest) -> None:
         raise
 
 
-def versions() -> dict[str, str]:
-    """The versions of the packages that shape a folder of vectors."""
+def new_manifest(dtype: str, method: str, source: str, encoder: Mapping[str, Any]) -> Manifest:
+    """The manifest of a folder that is begun now; pages as their encoder gave them are kept as floats."""
+    allowed = DTYPES if method else FLOATS
+    if dtype not in allowed:
+        raise BadInput(f"vectors are stored as {', '.join(allowed)}; got '{dtype}'")
+    version = 1 if dtype in FLOATS else VERSION
+    return Manifest(dtype, method, source, dict(encoder), _versions(), version=version)
+
+
+def _versions() -> dict[str, str]:
     return {package: version(package) for package in PACKAGES}
 
 

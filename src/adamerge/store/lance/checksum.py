@@ -6,10 +6,10 @@ XXH3 with 64 bits, by the library xxhash: five times as fast as CRC-32, which wo
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64
 
+from adamerge.codes import StoredRows
 from adamerge.errors import Damaged
 
 # Plain columns that never change once a page is written; `root` and the metadata do, by a write of their own.
@@ -31,14 +31,13 @@ COVERED = (
 )
 
 
-def vectors_checksum(
-    id: str, vectors: NDArray[Any], scales: NDArray[np.float32] | None = None
-) -> int:
+def vectors_checksum(id: str, rows: StoredRows) -> int:
     """The checksum of what a search compares: the id of a page, its stored rows (m + e, d) and their scales."""
     digest = xxh3_64(id.encode())
-    digest.update(vectors.data)
-    if scales is not None:
-        digest.update(scales.data)
+    for part in rows.parts:
+        digest.update(part.data)
+    if rows.scales is not None:
+        digest.update(rows.scales.data)
     return digest.intdigest()
 
 

@@ -1,7 +1,7 @@
 """The vectors of the newest version in memory, brought up to date by reading only what has changed."""
 
 from adamerge.search import VectorsInMemory
-from adamerge.store.lance.schema import vector_columns, vectors_of_pages
+from adamerge.store.lance.schema import rows_of_pages, vector_columns
 from adamerge.store.lance.snapshot import Snapshot
 
 MOST_WRITES = 256  # that a filter lists; where more writes are new, all vectors are read
@@ -57,9 +57,9 @@ class LoadedVectors:
         if not new_writes:
             return
         for batch in snapshot.scan(vector_columns(about), self._filter(new_writes)):
-            for page in vectors_of_pages(batch):
+            for page in rows_of_pages(batch):
                 if self._written.get(page.id) != written[page.id]:
-                    vectors.put(page.id, page.vectors, page.scales)
+                    vectors.put(page.id, page.rows)
                     self._written[page.id] = written[page.id]
 
     def _filter(self, new_writes: set[int]) -> str:

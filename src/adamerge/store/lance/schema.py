@@ -19,15 +19,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from adamerge import kernels
+from adamerge.codes import StoredRows
 from adamerge.errors import Damaged
 from adamerge.search import PageVectors
 from adamerge.store.about import About
 from adamerge.store.entry import Entry, entry_of, row_of
 from adamerge.store.lance.checksum import check, damaged_page, details_checksum, vectors_checksum
 from adamerge.store.lance.errors import damaged
-from adamerge.types import Compressed
-from adamerge.vectors.columns import cast
 
 HALF = pa.float16()
 BOXES = pa.list_(pa.list_(HALF, 4))
@@ -137,9 +135,9 @@ def _matrix_columns(
     vectors, scales, means, boxes, word_boxes = [], [], [], [], []
     for entry in entries:
         page = entry.page
-        page_rows, page_scales = _in_dtype(page, about.dtype)
-        vectors.append(page_rows)
-        scales.append(page_scales)
+        rows = page.rows_in(about.dtype)
+        vectors.append(rows.parts[0])
+        scales.append(rows.scales)
         means.append(page.stored.mean(0))
         boxes.append(_half_boxes(page.boxes))
         word_boxes.append(_half_boxes([word.box for word in entry.words]))
@@ -150,13 +148,6 @@ def _matrix_columns(
         "boxes": _matrices(boxes, BOXES),
         "word_boxes": _matrices(word_boxes, BOXES),
     }
-
-
-def _in_dtype(page: Compressed, dtype: str) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
-    """The rows (m + e, d) of a page in the dtype of the store, and their scales in int8."""
-    if dtype == "int8":
-        return kernels.quantise(page.stored)
-    return cast(page.stored, dtype, page.id), None
 
 
 def _half_boxes(boxes: Any) -> NDArray[np.float16] | None:
@@ -187,7 +178,7 @@ def _checksums(batch: pa.RecordBatch) -> dict[str, pa.Array]:
     """The two columns of checksums of a batch that has all others; computed from Arrow, as when a page is read."""
     vectors, details = [], []
     for i, row in enumerate(_plain_rows(batch)):
-        vectors.append(vectors_checksum(row["id"], *vectors_of(batch, i)))
+        vectors.append(vectors_checksum(row["id"], rows_of(batch, i)))
         details.append(details_checksum(row, *_detail_matrices(batch, i)))
     return {
         "vectors_checksum": pa.array(vectors, pa.uint64()),
@@ -223,10 +214,10 @@ def _to_entry(
     batch: pa.RecordBatch, i: int, row: dict[str, Any], about: About, metadata: Iterable[str]
 ) -> Entry:
     id = row["id"]
-    vectors, scales = vectors_of(batch, i)
+    rows = rows_of(batch, i)
     boxes, word_boxes, mean = _detail_matrices(batch, i)
     if about.has_checksums:
-        check(id, row["vectors_checksum"], vectors_checksum(id, vectors, scales))
+        check(id, row["vectors_checksum"], vectors_checksum(id, rows))
         check(id, row["details_checksum"], details_checksum(row, boxes, word_boxes, mean))
 
     if boxes is not None:
@@ -236,7 +227,7 @@ def _to_entry(
         boxes_of_words = word_boxes.astype(np.float64).tolist()
     return entry_of(
         row,
-        _as_float32(vectors, scales),
+        rows,
         boxes,
         boxes_of_words,
         about.method,
@@ -253,41 +244,33 @@ def _detail_matrices(batch: pa.RecordBatch, i: int) -> list[NDArray[Any] | None]
     return [boxes, word_boxes, mean]
 
 
-def _as_float32(rows: NDArray[Any], scales: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    restored = rows.astype(np.float32)
-    if scales is not None:
-        restored *= scales[:, None]
-    return restored
-
-
 # ------------------------------------------------------------------------------------------- reading vectors
 
 
-class VectorsOfPage(NamedTuple):
-    """What a search compares of one page: its stored rows (m + e, d), and their scales in int8."""
+class RowsOfPage(NamedTuple):
+    """What a search compares of one page: its m + e stored rows."""
 
     id: str
-    vectors: NDArray[Any]
-    scales: NDArray[np.float32] | None
+    rows: StoredRows
 
 
-def vectors_of_pages(batch: pa.RecordBatch) -> Iterator[VectorsOfPage]:
-    """The vectors of each page of a batch; a page whose checksum differs is refused by its id."""
+def rows_of_pages(batch: pa.RecordBatch) -> Iterator[RowsOfPage]:
+    """The stored rows of each page of a batch; a page whose checksum differs is refused by its id."""
     checksums = None
     if "vectors_checksum" in batch.schema.names:
         checksums = batch.column("vectors_checksum").to_pylist()
     for i, id in enumerate(batch.column("id").to_pylist()):
         if id is None:
             raise damaged("a page has no id")
-        vectors, scales = vectors_of(batch, i)
+        rows = rows_of(batch, i)
         if checksums is not None:
-            check(id, checksums[i], vectors_checksum(id, vectors, scales))
-        yield VectorsOfPage(id, vectors, scales)
+            check(id, checksums[i], vectors_checksum(id, rows))
+        yield RowsOfPage(id, rows)
 
 
 def page_vectors(batch: pa.RecordBatch) -> PageVectors:
     """The vectors of all pages of a batch in one matrix, not copied; a damaged page is refused by its id."""
-    ids = [page.id for page in vectors_of_pages(batch)]
+    ids = [page.id for page in rows_of_pages(batch)]
     lists = batch["vectors"]
     lengths = lists.value_lengths().to_numpy(zero_copy_only=False)
     ends = np.cumsum(lengths).astype(np.int64)
@@ -297,20 +280,22 @@ def page_vectors(batch: pa.RecordBatch) -> PageVectors:
     scales = None
     if vectors.dtype == np.int8:
         scales = batch["scales"].flatten().to_numpy()
-    return PageVectors(ids, vectors, begins, ends, scales)
+    rows = StoredRows(str(vectors.dtype), vectors.shape[1], (vectors,), scales)
+    return PageVectors(ids, rows, begins, ends)
 
 
-def vectors_of(batch: pa.RecordBatch, i: int) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
-    """The stored rows (m + e, d) of page i of a batch, and their scales in int8; views, not copies."""
-    rows = _matrix(batch.column("vectors"), i)
-    if rows is None:
+def rows_of(batch: pa.RecordBatch, i: int) -> StoredRows:
+    """The stored rows of page i of a batch, not copied."""
+    vectors = _matrix(batch.column("vectors"), i)
+    if vectors is None:
         raise damaged_page(batch.column("id")[i].as_py())
-    if rows.dtype != np.int8:
-        return rows, None
-    scales = batch.column("scales")[i].values
-    if scales is None or len(scales) != len(rows):
-        raise damaged_page(batch.column("id")[i].as_py())
-    return rows, scales.to_numpy()
+    scales = None
+    if vectors.dtype == np.int8:
+        values = batch.column("scales")[i].values
+        if values is None or len(values) != len(vectors):
+            raise damaged_page(batch.column("id")[i].as_py())
+        scales = values.to_numpy()
+    return StoredRows(str(vectors.dtype), vectors.shape[1], (vectors,), scales)
 
 
 def _matrix(column: pa.ListArray, i: int) -> NDArray[Any] | None:
