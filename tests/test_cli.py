@@ -9,11 +9,11 @@ import pytest
 from cli import ADAMERGE, QUIET, call, lines, run
 from conftest import random_page
 from processes import ended, start_python
+from vector_pages import write_in_shards
 from waiting import LONG, until
 
 import adamerge as am
 from adamerge.cli.info import bytes_in_words
-from adamerge.vectors import Writer
 
 
 @pytest.fixture
@@ -332,14 +332,8 @@ def start_waiting(*words, **environment):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """Sixty pages in three shards."""
     folder = tmp_path_factory.mktemp("many") / "v"
-    with Writer(folder) as out:
-        for i in range(60):
-            out.add(random_page(40, id=f"p{i}"))
-            if i % 20 == 19:
-                out.end_shard()
-    return folder
+    return write_in_shards(folder, (random_page(40, id=f"p{i}") for i in range(60)), 20)
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])

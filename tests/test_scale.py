@@ -15,6 +15,7 @@ from conftest import random_page
 from light import write_pdf
 from processes import ended, start
 from ray_cluster import HERE, Gate, contents
+from vector_pages import write_in_shards
 from waiting import LONG, until
 
 import adamerge as am
@@ -23,7 +24,7 @@ from adamerge.compress import parse_method
 from adamerge.encoders import EncoderSpec
 from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.errors import BadInput, Locked, MissingExtra, PageFailed
-from adamerge.vectors import Writer, open_shards, units
+from adamerge.vectors import open_shards, units
 from adamerge.vectors.compress_folder import compress_folder, compressed_folder
 from adamerge.vectors.planned import write_unit
 
@@ -34,12 +35,7 @@ pytestmark = pytest.mark.xdist_group("ray")
 def vectors(tmp_path_factory):
     """Forty pages in eight shards."""
     folder = tmp_path_factory.mktemp("vectors") / "v"
-    with Writer(folder) as out:
-        for i in range(40):
-            out.add(random_page(24, id=f"p{i}"))
-            if i % 5 == 4:
-                out.end_shard()
-    return folder
+    return write_in_shards(folder, (random_page(24, id=f"p{i}") for i in range(40)), 5)
 
 
 @pytest.fixture(scope="module")
