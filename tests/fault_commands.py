@@ -202,7 +202,7 @@ DELETE = Command(
 
 COPY = Command(
     "copy",
-    lambda inputs, work: ["copy", inputs / "store", work / "store"],
+    lambda inputs, work: ["copy", inputs / "store", work / "store", "--dtype", "int4"],
     pages_of,
     left_of_store,
 )
