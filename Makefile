@@ -116,7 +116,7 @@ $(VENV)/.pip: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack]' --group test --group docs
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack,ray]' --group test --group docs
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
