@@ -1,6 +1,6 @@
 """What to store for a budget, and what it loses, before anything is stored.
 
-sample.py         pages -> a sample of them
+sample.py         pages -> a sample of them; sources.py: of vectors on disk, a store, or files
 target.py         what a plan has to meet
 linked_pages.py   pages -> their merge trees, cut at any height
 candidates.py     which heights and dtypes are tried

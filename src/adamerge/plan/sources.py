@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from adamerge.encoders import Encoder
-from adamerge.encoders.encode import Watcher, batches, encode_batch
+from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadInput
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.plan.sample import check_sample, draw_sample, spread
 from adamerge.store import Store
 from adamerge.types import MultiVector, Page
 from adamerge.vectors import NO_OPTIONS, ReadOptions, Shards, is_shards, open_shards, read_vectors
+from adamerge.vectors.watcher import Watcher
 
 
 def sample_vectors(
