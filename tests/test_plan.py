@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def planned():
-    return am.plan(PAGES, bytes_per_page=300, encoder="minilm", workers=1)
+    return am.plan(PAGES, bytes_per_page=120, encoder="minilm", workers=1)
 
 
 def mean_bytes(method):
@@ -136,14 +136,20 @@ def test_a_target_that_makes_no_sense_is_refused(given, words):
 # -------------------------------------------------------------------------------------------------------- plan
 
 
-def test_the_choice_for_bytes_fits_and_uses_what_there_is(planned):
-    assert 270 <= planned.chosen.bytes_per_page <= 300
+def test_the_choice_for_bytes_fits_and_has_the_bytes_that_were_promised(planned):
+    assert planned.chosen.bytes_per_page <= 120
     assert mean_bytes(planned.chosen.method) == pytest.approx(planned.chosen.bytes_per_page)
 
 
 def test_the_choice_for_bytes_keeps_more_of_the_order_than_all_that_fit(planned):
-    fitting = [row for row in planned.tried if row.bytes_per_page <= 300]
+    fitting = [row for row in planned.tried if row.bytes_per_page <= 120]
     assert planned.chosen.agreement == max(row.agreement for row in fitting)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int4", "int2", "int1"])
+def test_in_every_dtype_a_height_is_tried_that_uses_all_of_the_bytes(planned, dtype):
+    in_dtype = [row for row in planned.tried if row.method.endswith(f"+{dtype}")]
+    assert any(114 <= row.bytes_per_page <= 120 for row in in_dtype)
 
 
 def test_pages_are_left_whole_where_there_is_room():

@@ -22,12 +22,15 @@ from adamerge.cli.common import (
     tell_skipped,
 )
 from adamerge.cli.info import summary
-from adamerge.cli.progress import Task, reporting
+from adamerge.cli.plan import budget_options
+from adamerge.cli.progress import Reporter, Task, reporting
 from adamerge.codes import DTYPES
 from adamerge.compress import DEFAULT_METHOD
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, count_pages, other_files
+from adamerge.plan import SAMPLE
+from adamerge.plan.for_indexing import plan_indexing
 from adamerge.store import (
     DEFAULT_DTYPE,
     Change,
@@ -59,6 +62,10 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.option(
     "--method",
     help=f"The method; `adamerge methods` lists all.  [default: the store's, or {DEFAULT_METHOD}]",
+)
+@budget_options
+@click.option(
+    "--pages", "corpus_pages", type=click.IntRange(1), help="How many pages share --total."
 )
 @own_modules
 @click.option(
@@ -102,8 +109,12 @@ def index(
     If PAGES names a folder, pages of files that are no longer in it are removed. A run that was stopped continues when
     you give the same command again.
 
+    With --bytes-per-page or --total, a plan on a sample of PAGES chooses the method of a new store, as `adamerge plan`
+    does. The average over pages meets the budget, and dense pages get more.
+
     \b
     adamerge index reports/ --store reports.store
+    adamerge index reports/ --store reports.store --bytes-per-page 20kB
     adamerge index reports/ --store reports.store --metadata years.csv
     adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
     """  # noqa: D301 (click reads the backslash)
@@ -122,6 +133,8 @@ def index(
 
         skip_bad = None if options["strict"] else skip
         how = _indexing(store, encoder, method, options, skip_bad, task)
+        if options["bytes_per_page"] or options["total"]:
+            how = _for_budget(pages, store, how, method, options, report)
         printing = options["as_json"]
         for change in index_files(pages, store, how, metadata):
             counts[change.did] += 1
@@ -163,6 +176,36 @@ def _indexing(
         skip_bad,
         watcher,
     )
+
+
+def _for_budget(
+    pages: tuple[str, ...],
+    store: Store,
+    how: Indexing,
+    method: str | None,
+    options: Mapping[str, Any],
+    report: Reporter,
+) -> Indexing:
+    """The same by the method that a plan chooses for a new store; a store that holds pages keeps its own."""
+    if method is not None:
+        raise click.UsageError("a budget chooses the method: leave out --method, or the budget")
+    if store.about is not None:
+        click.echo(f"adamerge: the store goes on with {store.about.method}", err=True)
+        return how
+
+    count = count_pages(pages)
+    task = Task(report, "planning on a sample", "pages", min(count, SAMPLE), is_part=True)
+    found, planned = plan_indexing(
+        pages,
+        how,
+        task,
+        dtypes=[options["dtype"]] if options["dtype"] else store.dtypes,
+        total=options["total"],
+        corpus_pages=options["corpus_pages"] or count,
+        bytes_per_page=options["bytes_per_page"],
+    )
+    click.echo(f"adamerge: {found}", err=True)
+    return planned
 
 
 def _encoder_of(

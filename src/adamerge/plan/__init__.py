@@ -7,7 +7,7 @@ candidates.py     which heights and dtypes are tried
 measured.py       each candidate -> bytes and agreement on the sample
 loss_map.py       agreement -> expected loss, by loss_map.json
 frontier.py       rows -> those that nothing beats, and the one to take
-planning.py       all of it: pages, a target -> a Plan
+planning.py       all of it: pages, a target -> a Plan; for_indexing.py: the plan of files that are indexed next
 """
 
 from adamerge.plan.candidates import DTYPES

@@ -9,6 +9,7 @@ from adamerge.plan.measured import Measured
 from adamerge.plan.target import Target
 
 STEP = 0.9  # a row of the table has at most this share of the bytes of the row above it
+CLOSE = 0.97  # of the rows that a target allows: who asks for a number of vectors wants to use them
 SAME_LOSS = 0.005  # of nDCG@5: losses that are closer are taken for equal where a target leaves the dtype open
 ROUNDING = 1e-9
 
@@ -106,8 +107,10 @@ def choose(rows: Sequence[PlanRow], target: Target) -> PlanRow | None:
     if target.kind == "max_loss":
         return min(fitting, key=lambda row: (row.bytes_per_page, -row.agreement))
 
-    least_loss = min(row.expected_loss for row in fitting)
-    good = [row for row in fitting if row.expected_loss <= least_loss + SAME_LOSS]
+    most_rows = max(row.rows_per_page for row in fitting)
+    close = [row for row in fitting if row.rows_per_page >= CLOSE * most_rows]
+    least_loss = min(row.expected_loss for row in close)
+    good = [row for row in close if row.expected_loss <= least_loss + SAME_LOSS]
     return min(good, key=lambda row: (row.bytes_per_page, -row.agreement))
 
 
