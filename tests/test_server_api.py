@@ -17,6 +17,7 @@ OPERATIONS = [
     ("/api/search", "GET"),
     ("/api/pages/{id}", "GET"),
     ("/api/store", "GET"),
+    ("/api/files", "GET"),
     ("/healthz", "GET"),
 ]
 OPERATIONS += [
@@ -26,10 +27,11 @@ OPERATIONS += [
     ("/api/index/{job}", "GET"),
     ("/api/index/{job}", "DELETE"),
     ("/api/index/{job}/file", "GET"),
+    ("/api/files/{source}", "DELETE"),
 ]
 MEANT = [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
 NOT_MEANT = [
-    (*OPERATIONS[i], GenerationMode.NEGATIVE) for i in (0, 1, 6)
+    (*OPERATIONS[i], GenerationMode.NEGATIVE) for i in (0, 1, 7)
 ]  # those that can be asked for wrongly
 CHECKS = [
     not_a_server_error,

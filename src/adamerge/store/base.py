@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.encoders import Encoder, EncoderSpec
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Ranking, check_query, hits_of
 from adamerge.store.about import DTYPES, About
@@ -103,6 +103,10 @@ class Store(ABC):
         asked_for = self._encoder_asked_for
         is_trusted = asked_for is not None and asked_for.name == spec.name
         return replace(spec, trusted=is_trusted).with_query_prefix(self._query_prefix)
+
+    def asked_encoder(self) -> EncoderSpec:
+        """The encoder that the user named, else the usual one: for a store that has no pages yet."""
+        return self._encoder_asked_for or EncoderSpec(DEFAULT_ENCODER)
 
     # --------------------------------------------------------------------------------------------- description
 
