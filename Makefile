@@ -27,19 +27,25 @@ help:  ## this list
 demo: weights  ## index a report whole and compressed, search both, and print hits and bytes side by side
 	$(BIN)/python examples/demo.py build/demo
 
-test: check browser weights  ## lint, types, and all tests: what CI runs
-	$(BIN)/python -m pytest $(AT_ONCE) --durations 10
+test: lint browser postgresql weights  ## lint, types, and all tests: what CI runs
+	@echo "mypy runs beside the tests; what it says comes at the end"
+	@mkdir -p build; $(BIN)/mypy > build/types.txt 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest $(AT_ONCE) --durations 10; result=$$?; \
+	wait $$types || result=1; \
+	echo "mypy: $$(cat build/types.txt)"; exit $$result
 
 ROUNDS := 500
 chaos: $(VENV)/.test  ## let calls that change the disk fail by chance in every command: ROUNDS=500, and SEED= of an earlier run
 	$(BIN)/python tests/chaos.py --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
 
-check: $(VENV)/.test  ## lint, format and types only
+check: lint  ## lint, format and types
+	$(BIN)/mypy
+
+lint: $(VENV)/.test  ## lint and format only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/oxlint --deny-warnings $(JAVASCRIPT)
 	$(BIN)/oxfmt --check $(JAVASCRIPT)
-	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
 fuzz: $(VENV)/.test  ## hostile input for every door, for SECONDS=600; findings are kept in build/fuzz (fuzz/README.md)
@@ -69,6 +75,10 @@ chromium:
 	$(AS_ROOT) apt-get update -qq
 	$(AS_ROOT) apt-get install -y -qq chromium
 
+postgresql:  ## PostgreSQL for the test of its recipe, from Debian's packages if there is none; without it that test is skipped
+	@$(PYTHON) tests/postgresql.py || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -y -qq postgresql; } \
+		|| echo "PostgreSQL cannot be installed: its recipe is not tested" >&2
+
 screenshots: browser weights  ## make the pictures of docs/ again
 	$(BIN)/python docs/screenshots.py
 
@@ -96,7 +106,7 @@ $(VENV)/.pip: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp]' --group test
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack,ray]' --group test
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
@@ -112,4 +122,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help weights demo test chaos check bench paper docs fuzz sanitize browser chromium screenshots clean
+.PHONY: help weights demo test chaos check lint bench paper docs fuzz sanitize browser chromium postgresql screenshots clean

@@ -3,7 +3,7 @@
 import gzip
 import json
 
-import torch
+from later import torch
 
 
 def write_index(folder, pages, model="vidore/colqwen2-v1.0", names=None, at_once=500):

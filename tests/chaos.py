@@ -42,7 +42,7 @@ def play(folder, rounds, chance):
             whole, calls = undisturbed[name]
             kind = chance.choice(list(KINDS))
             fault = Fault(kind, chance.choice(calls_to_disturb(calls, kind)))
-            lines = disturb(runner, COMMANDS[name], inputs, folder / "work", fault, whole)
+            lines = disturb(runner, COMMANDS[name], inputs, folder / "work", fault, whole, set())
             for line in lines:
                 say(line)
             wrong += bool(lines)

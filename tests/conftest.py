@@ -4,12 +4,14 @@ import re
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from ray_cluster import ray_cluster  # noqa: F401 (a fixture)
 from report_store import report_store  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"  # as the command line has it where none looks
 # torch's threads wait for each other: on a busy machine, ten times as long
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -22,9 +24,11 @@ settings.load_profile("any machine")
 
 # Files whose tests take long begin first, so that no process is left with one of them at the end.
 LONG_FIRST = (
+    "test_scale.py",
+    "test_paper_run.py",  # of all that needs torch, which one process does
+    "test_faults.py",
     "test_upload_faults.py",
     "test_server_hard.py",
-    "test_faults.py",
     "test_install.py",
     "test_store_writers.py",
     "test_server_uploads.py",
@@ -34,7 +38,13 @@ LONG_FIRST = (
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.name not in LONG_FIRST)  # stable: the rest stays in order
+    items.sort(key=place_in_order)  # stable: the rest stays in order
+
+
+def place_in_order(item):
+    if item.path.name in LONG_FIRST:
+        return LONG_FIRST.index(item.path.name)
+    return len(LONG_FIRST)
 
 
 # One of every method, and one of every option that is not a default.

@@ -5,6 +5,9 @@ command ends as an undisturbed run.
 """
 
 import shutil
+from collections import Counter
+
+from faults import kind_of_path
 
 MAY_LEAVE = ("kill", "disk lost")  # faults after which nobody can tidy up before the next run
 OF_WRITES = ("short write",)  # faults that only a write can have
@@ -12,9 +15,19 @@ EXIT_CODES = (1, 75)  # of an error in words, and of one that may not come again
 
 
 def calls_to_disturb(calls, kind):
-    """The numbers of the calls at which a fault of a kind can happen."""
-    every = enumerate(calls, 1)
-    return [number for number, call in every if call.name == "write" or kind not in OF_WRITES]
+    """The numbers of the calls at which a fault of a kind can happen.
+
+    A process that is killed after a sync leaves what it leaves when it is killed before: one of the two is tried.
+    """
+    numbers = []
+    before = None
+    for number, call in enumerate(calls, 1):
+        is_possible = call.name == "write" or kind not in OF_WRITES
+        is_repeated = kind == "kill" and before is not None and before.name == "sync"
+        if is_possible and not is_repeated:
+            numbers.append(number)
+        before = call
+    return numbers
 
 
 def one_of_each_place(calls, numbers):
@@ -25,10 +38,11 @@ def one_of_each_place(calls, numbers):
     return sorted(first.values())
 
 
-def disturb(runner, command, inputs, work, fault, whole):
+def disturb(runner, command, inputs, work, fault, whole, finished):
     """What is wrong after a command met a fault, and after it ran again; a line each.
 
-    whole  the parts that an undisturbed run makes
+    whole     the parts that an undisturbed run makes
+    finished  states after a fault from which the same command has finished: from an equal one it does not run again
     """
     words = command.words(inputs, work)
     work.mkdir()
@@ -39,11 +53,25 @@ def disturb(runner, command, inputs, work, fault, whole):
         wrong = wrong_end(run, fault) + wrong_parts(command, work, run, before, whole)
         if fault.kind not in MAY_LEAVE:
             wrong += [f"{name} was left" for name in command.left_overs(work)]
-        wrong += wrong_after_all(command, work, runner.run(words, work), whole)
+        state = state_of(command, work)
+        if state not in finished:
+            wrong += wrong_after_all(command, work, runner.run(words, work), whole)
+        if not wrong:
+            finished.add(state)
     finally:
         shutil.rmtree(work)
     at = run.calls[fault.number - 1] if fault.number <= len(run.calls) else "no call"
     return [f"{command.name}, {fault} ({at}): {line}" for line in wrong]
+
+
+def state_of(command, work):
+    """What a command finds: the parts that a reader finds, and every file or folder by its kind and size."""
+    parts = frozenset((name, repr(part)) for name, part in command.parts(work).items())
+    files = Counter()
+    for path in work.rglob("*"):
+        size = path.stat().st_size if path.is_file() else None
+        files[kind_of_path(path.relative_to(work).as_posix()), size] += 1
+    return parts, frozenset(files.items())
 
 
 def wrong_end(run, fault):

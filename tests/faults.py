@@ -51,8 +51,13 @@ class Call(NamedTuple):
     old: str = ""  # of a rename or link: the name before
 
     def place(self):
-        """The call and the kind of its file: numbers and random letters of the name do not count."""
-        return self.name, re.sub(r"(?<=\.tmp)\w+|[0-9a-f-]{4,}|[0-9]+", "*", self.path)
+        """The call and the kind of its file."""
+        return self.name, kind_of_path(self.path)
+
+
+def kind_of_path(path):
+    """What kind of file a path names: numbers and random letters do not count."""
+    return re.sub(r"(?<=\.tmp)\w+|[0-9a-f-]{4,}|[0-9]+", "*", path)
 
 
 def lost_with_the_power(calls):

@@ -4,11 +4,15 @@ import zlib
 
 
 def memory_bomb(size=1 << 30):
-    """A page whose content unpacks to a gigabyte of drawing; pressed twice, since once leaves a thousandth."""
-    pack, again = zlib.compressobj(9), zlib.compressobj(9)
+    """A page whose content unpacks to a gigabyte of drawing; pressed twice, since once leaves a thousandth.
+
+    After a full flush every block is pressed to the same bytes, so only two of them are pressed.
+    """
+    pack = zlib.compressobj(9)
     block = b"0 0 m 9 9 l " * 87_382
-    pressed = b"".join(again.compress(pack.compress(block)) for _ in range(size // len(block)))
-    pressed += again.compress(pack.flush()) + again.flush()
+    first = pack.compress(block) + pack.flush(zlib.Z_FULL_FLUSH)
+    other = pack.compress(block) + pack.flush(zlib.Z_FULL_FLUSH)
+    pressed = zlib.compress(first + other * (size // len(block)), 9)
     return _pdf(200, b"/Filter [/FlateDecode /FlateDecode]", pressed)
 
 

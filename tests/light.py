@@ -4,7 +4,6 @@ from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
-from reportlab.pdfgen.canvas import Canvas
 
 import adamerge as am
 from adamerge.errors import BadInput
@@ -60,6 +59,8 @@ def of_word(word):
 
 def write_pdf(path, pages):
     """A PDF with a line of words per page."""
+    from reportlab.pdfgen.canvas import Canvas  # servers and workers need the encoder alone
+
     path.parent.mkdir(parents=True, exist_ok=True)
     canvas = Canvas(str(path), pagesize=(300, 200), invariant=1)
     for text in pages:

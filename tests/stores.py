@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+from later import needs_qdrant
 
 import adamerge as am
 
@@ -15,7 +16,7 @@ D = 8
 ENCODER = {"name": "test", "revision": "1", "dpi": 150}
 
 
-@pytest.fixture(params=["lance", "qdrant"])
+@pytest.fixture(params=["lance", pytest.param("qdrant", marks=needs_qdrant)])
 def opened(request, tmp_path):
     """A function that opens the same store again."""
     if request.param == "lance":

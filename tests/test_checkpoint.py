@@ -4,12 +4,12 @@ import json
 import shutil
 import warnings
 import weakref
+from importlib.metadata import version
 
 import numpy as np
 import pytest
 import tiny
-import torch
-from safetensors.torch import load_file, save_file
+from later import needs_torch, safetensors_torch
 
 from adamerge.encoders import EncoderSpec, load_encoder
 from adamerge.errors import BadFile
@@ -17,7 +17,7 @@ from adamerge.types import Page
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # other people's deprecations
-    pytest.mark.xdist_group("checkpoint"),  # one checkpoint is made, once
+    needs_torch,
 ]
 PAGES = [Page("tall", tiny.picture(170, 220, 1))]
 
@@ -32,12 +32,12 @@ def colqwen(tmp_path_factory):
 @pytest.mark.parametrize("change", ["missing", "renamed"])
 def test_a_checkpoint_that_would_leave_weights_random_is_refused(colqwen, tmp_path, change):
     bad = shutil.copytree(colqwen, tmp_path / "bad")
-    weights = load_file(bad / "model.safetensors")
+    weights = safetensors_torch.load_file(bad / "model.safetensors")
     name = next(n for n in weights if "q_proj.weight" in n)
     taken = weights.pop(name)
     if change == "renamed":
         weights[name.replace("q_proj", "p_proj")] = taken
-    save_file(weights, bad / "model.safetensors", {"format": "pt"})
+    safetensors_torch.save_file(weights, bad / "model.safetensors", {"format": "pt"})
     with pytest.raises(BadFile, match=r"1 missing keys .*weights would be random"):
         load_encoder(str(bad))
 
@@ -55,7 +55,7 @@ def test_a_lora_adapter_in_the_published_layout_is_applied_whole(colqwen, tmp_pa
     """Its keys are those of an older transformers, which some versions of the engine pass over (colpali#424)."""
     now = tiny.make_lora(colqwen, tmp_path / "now", targets=tiny.PUBLISHED_TARGETS)
     published = tiny.as_published(now, tmp_path / "published")
-    names = load_file(published / "adapter_model.safetensors")
+    names = safetensors_torch.load_file(published / "adapter_model.safetensors")
     assert any(name.startswith("base_model.model.model.layers.0.") for name in names)
     assert any("custom_text_proj" in name for name in names)
     vectors = [
@@ -68,9 +68,9 @@ def test_a_lora_adapter_in_the_published_layout_is_applied_whole(colqwen, tmp_pa
 
 def test_a_lora_adapter_that_would_not_be_applied_is_refused(colqwen, tmp_path):
     lora = tiny.make_lora(colqwen, tmp_path / "lora")
-    weights = load_file(lora / "adapter_model.safetensors")
+    weights = safetensors_torch.load_file(lora / "adapter_model.safetensors")
     elsewhere = {name.replace("language_model", "tower"): w for name, w in weights.items()}
-    save_file(elsewhere, lora / "adapter_model.safetensors", {"format": "pt"})
+    safetensors_torch.save_file(elsewhere, lora / "adapter_model.safetensors", {"format": "pt"})
     with pytest.raises(BadFile, match="weights would be random"):
         load_encoder(str(lora))
 
@@ -97,9 +97,9 @@ def test_the_base_of_an_adapter_is_freed_before_the_adapter_is_loaded(
 
 def test_a_lora_adapter_on_a_base_that_lacks_weights_is_refused(colqwen, tmp_path):
     bad = shutil.copytree(colqwen, tmp_path / "base")
-    weights = load_file(bad / "model.safetensors")
+    weights = safetensors_torch.load_file(bad / "model.safetensors")
     weights.pop(next(n for n in weights if "q_proj.weight" in n))
-    save_file(weights, bad / "model.safetensors", {"format": "pt"})
+    safetensors_torch.save_file(weights, bad / "model.safetensors", {"format": "pt"})
     lora = tiny.make_lora(colqwen, tmp_path / "lora")
     config = json.loads((lora / "adapter_config.json").read_text()) | {
         "base_model_name_or_path": str(bad)
@@ -126,7 +126,7 @@ def test_the_revision_is_the_commit_that_the_hub_keeps(colqwen, tmp_path, monkey
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     encoder = load_encoder("vidore/tiny")
     assert encoder.revision == "0123abc"
-    assert encoder.about["libraries"]["torch"] == torch.__version__
+    assert encoder.about["libraries"]["torch"] == version("torch")
 
 
 def test_another_revision_is_loaded_when_it_is_asked_for(colqwen, tmp_path, monkeypatch):

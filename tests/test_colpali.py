@@ -6,18 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import tiny
-import torch
-from transformers.modeling_utils import AttentionInterface
+from later import Later, needs_torch, torch
 
 import adamerge as am
-from adamerge.encoders import attention, load_encoder
+from adamerge.encoders import load_encoder
 from adamerge.errors import BadInput, TooLarge
 from adamerge.types import Page
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # other people's deprecations
-    pytest.mark.xdist_group("colpali"),  # one checkpoint of each kind is made, once
+    needs_torch,
 ]
+attention = Later("adamerge.encoders.attention")
+transformers = Later("transformers.modeling_utils")
 PAGES = [Page("tall", tiny.picture(170, 220, 1)), Page("wide", tiny.picture(300, 160, 2))]
 
 
@@ -216,7 +217,9 @@ def stand_in_for_flash(
 def test_the_calling_convention_of_flash_kernels_gives_the_same_attention(folder, monkeypatch):
     encoder = load_encoder(str(folder))
     want = encoder.encode_pages(PAGES)
-    monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", stand_in_for_flash)
+    monkeypatch.setitem(
+        transformers.AttentionInterface._global_mapping, "flash_attention_2", stand_in_for_flash
+    )
     attention.last_attention(
         encoder.model
     ).config._attn_implementation_internal = "flash_attention_2"
@@ -233,12 +236,14 @@ def test_a_model_that_runs_eager_attention_is_read_too(folder):
 
 
 def test_soft_caps_and_windows_are_obeyed():
+    from adamerge.encoders.attention import _weights
+
     torch.manual_seed(0)
     q, k = torch.randn(2, 4, 9, 8), torch.randn(2, 2, 9, 8)
     real = torch.ones(2, 9, dtype=torch.bool)
     real[1, :3] = False
     seen = attention.Capture(torch.tensor([8, 8]), real, None)
-    got = attention._weights(
+    got = _weights(
         object(), q, k, None, seen, {"softcap": 2.0, "sliding_window": 4, "scaling": 0.5}
     )
     logits = torch.einsum("bhd,bhnd->bhn", q[:, :, 8], k.repeat_interleave(2, 1)) * 0.5

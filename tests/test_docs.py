@@ -19,6 +19,7 @@ from adamerge.evaluate.books import build_book, write_book
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RECIPES = sorted((ROOT / "docs" / "recipes").glob("*.md"))  # test_recipe_pages.py runs them
 BLOCKS = [
     (page, m)
     for page in PAGES
@@ -102,7 +103,12 @@ def test_every_method_stands_in_the_tables():
 
 
 def test_links_lead_somewhere():
-    for page in [*PAGES, ROOT / "benchmarks" / "README.md", ROOT / "examples" / "README.md"]:
+    for page in [
+        *PAGES,
+        *RECIPES,
+        ROOT / "benchmarks" / "README.md",
+        ROOT / "examples" / "README.md",
+    ]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 import tiny
 from experiment_runs import go, is_done, run_in
+from later import needs_torch
 
 from adamerge.encoders import EncoderSpec, spec
 from adamerge.errors import BadInput, Mismatch
 from adamerge.evaluate.experiment import Experiment, read_cells, read_datasets, read_experiment
 from adamerge.types import Word
 
-pytestmark = pytest.mark.xdist_group("evaluate-hub")  # one checkpoint is made, once
+pytestmark = needs_torch
 
 
 @pytest.fixture(scope="module")

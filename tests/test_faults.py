@@ -17,6 +17,11 @@ from faults import (
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 
+def each_command(names):
+    """Names of commands as parameters of a test; the tests of one command share a process and what is known of it."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(f"faults {name}")) for name in names]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("faults")
@@ -55,39 +60,47 @@ def undisturbed(runner, inputs, folder):
     return of
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.fixture(scope="module")
+def finished():
+    """For each command, the states after a fault from which it has finished."""
+    return {name: set() for name in COMMANDS}
+
+
+@pytest.mark.parametrize("name", each_command(COMMANDS))
 def test_a_command_that_is_killed_at_any_step_loses_nothing(
-    runner, inputs, undisturbed, folder, name
+    runner, inputs, undisturbed, finished, folder, name
 ):
-    command = COMMANDS[name]
+    command, work = COMMANDS[name], folder / "work"
     whole, calls = undisturbed(command)
     wrong = []
     for number in calls_to_disturb(calls, "kill"):
-        wrong += disturb(runner, command, inputs, folder / "work", Fault("kill", number), whole)
+        fault = Fault("kill", number)
+        wrong += disturb(runner, command, inputs, work, fault, whole, finished[name])
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "kill"])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", each_command(COMMANDS))
 def test_a_disk_that_fails_at_any_step_costs_nothing_that_was_done(
-    runner, inputs, undisturbed, folder, name, kind
+    runner, inputs, undisturbed, finished, folder, name, kind
 ):
-    command = COMMANDS[name]
+    command, work = COMMANDS[name], folder / "work"
     whole, calls = undisturbed(command)
     wrong = []
     for number in one_of_each_place(calls, calls_to_disturb(calls, kind)):
-        wrong += disturb(runner, command, inputs, folder / "work", Fault(kind, number), whole)
+        fault = Fault(kind, number)
+        wrong += disturb(runner, command, inputs, work, fault, whole, finished[name])
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", each_command(COMMANDS))
 def test_what_a_command_has_made_outlives_a_power_cut(undisturbed, name):
     _, calls = undisturbed(COMMANDS[name])
     lost = lost_with_the_power(calls)
     assert [path for path in lost if not path.endswith(VERSION_HINT)] == []
 
 
-@pytest.mark.parametrize("name", [command.name for command in OF_FILES])
+@pytest.mark.parametrize("name", each_command(command.name for command in OF_FILES))
 def test_a_file_is_on_the_disk_before_it_gets_its_name(undisturbed, name):
     _, calls = undisturbed(COMMANDS[name])
     assert named_too_early(calls) == []

@@ -11,9 +11,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-import torch
+from later import needs_torch, safetensors_torch, torch
 from safetensors.numpy import save_file
-from safetensors.torch import save_file as save_torch
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, NotFound
@@ -84,18 +83,21 @@ def test_safetensors(tmp_path):
     check(tmp_path / "v" / "shard-00000.safetensors", ["x", "y", "z"])
 
 
+@needs_torch
 def test_safetensors_of_bfloat16_are_widened_to_the_bit(tmp_path):
     whole = torch.from_numpy(RNG.normal(size=(9, 4))).bfloat16()
     tensors = {"vectors": whole, "offsets": torch.tensor([0, 3, 4, 9])}
-    save_torch(tensors, tmp_path / "b.safetensors")
+    safetensors_torch.save_file(tensors, tmp_path / "b.safetensors")
     pages = list(am.read_vectors(tmp_path / "b.safetensors"))
     assert [len(page) for page in pages] == [3, 1, 5]
     read = np.concatenate([page.vectors for page in pages])
     np.testing.assert_array_equal(read, whole.float().numpy())
 
 
+@needs_torch
 def test_safetensors_of_float8_say_what_to_do(tmp_path):
-    save_torch({"vectors": torch.ones(2, 3).to(torch.float8_e4m3fn)}, tmp_path / "b.safetensors")
+    eighths = torch.ones(2, 3).to(torch.float8_e4m3fn)
+    safetensors_torch.save_file({"vectors": eighths}, tmp_path / "b.safetensors")
     with pytest.raises(BadFile, match="tensor 'vectors' is F8_E4M3, which NumPy lacks: save floa"):
         list(am.read_vectors(tmp_path / "b.safetensors"))
 

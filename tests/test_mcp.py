@@ -10,12 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx2
 import pytest
 from cli import call as run_verb
 from light import Light, write_pdf
-from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 from PIL import Image
 from processes import ended, start_python
 from report_store import ANSWER, QUESTION
@@ -23,12 +20,18 @@ from server_store import TOKEN, make_store
 from serving import register
 
 import adamerge as am
-from adamerge.mcp.server import make_mcp_server, open_context
 from adamerge.server import Settings
 from adamerge.store.index import Indexing, index_files
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.xdist_group("agents")  # they share a store, and a server on HTTP
+
+
+def client(server, **options):
+    """The official client, imported by the tests that need it, since it takes a second."""
+    from mcp import Client
+
+    return Client(server, **options)
 
 
 def serve_http(store, **more):
@@ -57,6 +60,8 @@ def on_http(report_store):
 
 def as_documented(store):
     """The server that a client starts by the lines of docs/mcp.md."""
+    from mcp import StdioServerParameters
+
     lines = re.search(r"```json\n(.*?)```", (ROOT / "docs" / "mcp.md").read_text(), re.DOTALL)[1]
     settings = json.loads(lines)["mcpServers"]["reports"]
     args = [word.replace("/home/me/reports.store", str(store)) for word in settings["args"]]
@@ -68,8 +73,8 @@ def call(server, tool, **arguments):
     """What a tool answers to a client of its own."""
 
     async def use():
-        async with Client(server) as client:
-            return await client.call_tool(tool, arguments)
+        async with client(server) as agent:
+            return await agent.call_tool(tool, arguments)
 
     return asyncio.run(use())
 
@@ -90,12 +95,12 @@ def test_an_agent_finds_a_page_of_the_report_and_reads_it(transport, mode, repor
         server = as_documented(report_store)
 
     async def use():
-        async with Client(server, mode=mode) as client:
-            tools = (await client.list_tools()).tools
-            found = await client.call_tool("search", {"query": QUESTION, "k": 2})
-            page = await client.call_tool("read_page", {"page": ANSWER})
-            files = await client.call_tool("list_files", {})
-            return client.instructions, tools, found, page, files
+        async with client(server, mode=mode) as agent:
+            tools = (await agent.list_tools()).tools
+            found = await agent.call_tool("search", {"query": QUESTION, "k": 2})
+            page = await agent.call_tool("read_page", {"page": ANSWER})
+            files = await agent.call_tool("list_files", {})
+            return agent.instructions, tools, found, page, files
 
     instructions, tools, found, page, files = asyncio.run(use())
     assert "never an instruction" in instructions
@@ -156,6 +161,8 @@ def test_a_wrong_call_is_answered_in_words(tool, arguments, message, on_http):
 @pytest.fixture
 def in_process():
     """A function that serves a store in this process, which knows the encoder of light.py."""
+    from adamerge.mcp.server import make_mcp_server, open_context
+
     register()
     contexts = []
 
@@ -222,15 +229,18 @@ def test_long_answers_come_in_parts_that_say_so(in_process, tmp_path):
 
 
 def test_a_server_with_a_token_answers_those_who_know_it(report_store):
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
     process, url = serve_http(report_store, env=os.environ | {"ADAMERGE_TOKEN": TOKEN})
 
     async def use():
         headers = {"authorization": f"Bearer {TOKEN}"}
         async with (
             httpx2.AsyncClient(headers=headers, trust_env=False) as web,
-            Client(streamable_http_client(url, http_client=web)) as client,
+            client(streamable_http_client(url, http_client=web)) as agent,
         ):
-            return await client.call_tool("list_files", {})
+            return await agent.call_tool("list_files", {})
 
     with ended(process):
         assert not asyncio.run(use()).is_error
@@ -240,6 +250,8 @@ def test_a_server_with_a_token_answers_those_who_know_it(report_store):
 
 
 def test_another_page_and_another_name_are_refused(on_http):
+    import httpx2
+
     def status(**headers):
         return httpx2.post(on_http, json={}, headers=headers, trust_env=False).status_code
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from later import needs_torch, torch
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.pdfgen.canvas import Canvas
-from transformers import AutoModel, AutoTokenizer
 
 import adamerge as am
 from adamerge.encoders import load_encoder, minilm
@@ -99,7 +98,10 @@ def test_every_patch_has_the_box_of_its_word(encoder):
     np.testing.assert_allclose(np.linalg.norm(page.vectors, axis=1), 1, rtol=1e-5)
 
 
+@needs_torch
 def test_vectors_and_attention_are_those_of_transformers(encoder):
+    from transformers import AutoModel, AutoTokenizer
+
     model = AutoModel.from_pretrained(find_weights(), attn_implementation="eager").eval()
     tokenizer = AutoTokenizer.from_pretrained(find_weights())
     long = ("the quick brown fox jumps over the lazy dog " * 60).split()

@@ -7,6 +7,7 @@ import hub
 import numpy as np
 import pytest
 import tiny
+from later import needs_torch
 
 import adamerge as am
 from adamerge.errors import BadInput
@@ -16,7 +17,7 @@ from adamerge.search import score_pages, stack_queries
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # those of other people's libraries
-    pytest.mark.xdist_group("mteb"),  # its import takes seconds
+    needs_torch,
 ]
 LANGUAGES = {"english": ["eng-Latn"], "french": ["fra-Latn"]}
 

@@ -51,6 +51,10 @@ def test_the_name_of_a_method(method, name):
         ("adamerge:k=0,unit=true", Name("adamerge", {"k": "0", "unit": "true"})),
         ("random(adamerge:k=0)", Name("adamerge", {"k": "0"}, "random")),
         ("of-nobody:mode=a:b", Name("of-nobody", {"mode": "a:b"})),
+        ("identity+int1", Name("identity", dtype="int1")),
+        ("height:h=1.05+int4", Name("height", {"h": "1.05"}, dtype="int4")),
+        ("height:h=1e+1+int4", Name("height", {"h": "1e+1"}, dtype="int4")),
+        ("random(adamerge:k=0)+int8", Name("adamerge", {"k": "0"}, "random", "int8")),
     ],
 )
 def test_a_name_is_taken_apart_and_put_together(text, name):
@@ -185,7 +189,7 @@ def test_an_option_may_be_a_word(make_page):
         assert str(am.parse_method("worded:mode=b")) == "worded:mode=b"
         assert am.parse_method("worded:mode=true").mode == "true"
         for bad in ("", "a,b", "f(x)", 3):
-            with pytest.raises(BadInput, match="mode must be a word, without , and brackets"):
+            with pytest.raises(BadInput, match="mode must be a word, without , \\+ and brackets"):
                 Worded(bad)
     finally:
         del METHODS["worded"]

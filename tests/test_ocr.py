@@ -3,15 +3,17 @@
 import numpy as np
 import pypdfium2
 import pytest
+from later import Later
 from light import Light
 from reportlab.pdfgen.canvas import Canvas
 
 import adamerge as am
-from adamerge.encoders.ocr import word_spans
 from adamerge.encoders.ocr_fallback import prepare_page, with_words
 from adamerge.errors import BadInput
 from adamerge.inspector.stored_page import encode_again
 
+pytestmark = pytest.mark.xdist_group("minilm")  # whose tests read pictures too
+ocr = Later("adamerge.encoders.ocr")
 TEXT = ["Will illness fill it?", "MAXIMUM wind WWW", "An iframe, mmm"]
 
 
@@ -59,12 +61,12 @@ def test_a_line_is_split_at_the_widest_gaps_of_its_ink():
     strip = np.full((10, 40), 255, np.uint8)
     for begin, end in [(2, 5), (6, 9), (15, 20), (21, 24), (30, 38)]:  # letters of three words
         strip[3:7, begin:end] = 0
-    assert word_spans(strip, 3) == [(2, 9), (15, 24), (30, 38)]
-    assert word_spans(255 - strip, 3) == [(2, 9), (15, 24), (30, 38)]  # light on dark
-    assert len(word_spans(strip, 9)) == 5
+    assert ocr.word_spans(strip, 3) == [(2, 9), (15, 24), (30, 38)]
+    assert ocr.word_spans(255 - strip, 3) == [(2, 9), (15, 24), (30, 38)]  # light on dark
+    assert len(ocr.word_spans(strip, 9)) == 5
     strip[-1] = 0  # underlined
-    assert word_spans(strip, 3) == [(0, 40)]
-    assert word_spans(strip[:0], 3) == []
+    assert ocr.word_spans(strip, 3) == [(0, 40)]
+    assert ocr.word_spans(strip[:0], 3) == []
 
 
 def test_words_of_a_scan_are_stored_and_a_hit_shows_them(scanned, tmp_path):

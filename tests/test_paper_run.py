@@ -10,6 +10,7 @@ import hub
 import pytest
 import tiny
 from byhand import row
+from later import needs_torch
 
 from adamerge import evaluate
 from adamerge.compress.names import read_name
@@ -18,7 +19,7 @@ from adamerge.evaluate.experiment import read_experiment
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of the model library
-    pytest.mark.xdist_group("paper-run"),  # it is run once
+    needs_torch,
 ]
 PAPER = read_experiment(Path(__file__).parent.parent / "experiments" / "paper.toml")
 KS = ("-0.25", "1")

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-import torch
 from cli import call, lines
+from later import needs_torch, torch
 from safetensors.numpy import save_file
 
 import adamerge as am
@@ -27,6 +27,7 @@ SAVE = {
         {name: torch.from_numpy(array) for name, array in arrays.items()}, path
     ),
 }
+SUFFIXES = [".npz", ".safetensors", pytest.param(".pt", marks=needs_torch)]
 
 
 def same_pages(pages):
@@ -37,7 +38,7 @@ def same_pages(pages):
     return pages
 
 
-@pytest.mark.parametrize("suffix", SAVE)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("name", ["mask", "attention_mask"])
 @pytest.mark.parametrize("dtype", ["int64", "bool"])
 def test_a_padded_batch_is_read_by_its_mask(tmp_path, suffix, name, dtype):
@@ -47,7 +48,7 @@ def test_a_padded_batch_is_read_by_its_mask(tmp_path, suffix, name, dtype):
     assert [page.id for page in pages] == ["batch#1", "batch#2", "batch#3"]
 
 
-@pytest.mark.parametrize("suffix", SAVE)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_vectors_may_have_any_name(tmp_path, suffix):
     path = tmp_path / f"batch{suffix}"
     SAVE[suffix](path, {"embeddings": PADDED, "attention_mask": MASK})

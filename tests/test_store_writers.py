@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
-from threading import Condition, Event, Thread, current_thread
+from threading import Condition, Thread, current_thread
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from adamerge.store.lance import table as lance_table
 from adamerge.store.lance.snapshot import Snapshot
 from adamerge.store.lance.table import superseded
 
-PAGES = 60
+PAGES = 24
 READS = 2000
 
 
@@ -36,37 +36,51 @@ def path(tmp_path):
 
 
 class RemovingWriter:
-    """A thread that replaces pages and removes every version but the newest, again and again."""
+    """A thread that replaces pages and removes every version but the newest, as often as a reader waits for it."""
 
     def __init__(self, path):
-        self.path, self.rounds = path, 0
-        self.stopped, self.changed = Event(), Condition()
+        self.path = path
+        self.rounds, self.wanted = 0, 1  # rounds that are done; after so many it rests
+        self.is_stopped, self.changed = False, Condition()
         self.thread = Thread(target=self.run, name="writer")
         self.error = None
 
     def run(self):
         try:
             with am.open_store(self.path) as store:
-                for number in count(0, 3):
-                    store.add(
-                        am.Entry(a_page(i % PAGES, 2 + i % 5, seed=i), number=i + 2)
-                        for i in range(number, number + 3)
-                    )
-                    store.compact(keep=timedelta(0))
+                while self.wait_for_readers():
+                    self.write(store)
                     with self.changed:
                         self.rounds += 1
                         self.changed.notify_all()
-                    if self.stopped.is_set():
-                        return
         except BaseException as error:
             self.error = error
             with self.changed:
                 self.changed.notify_all()
 
-    def wait_for_another_round(self):
+    def wait_for_readers(self):
+        """Whether there is another round."""
         with self.changed:
-            now = self.rounds
-            assert self.changed.wait_for(lambda: self.error or self.rounds > now + 1, LONG)
+            self.changed.wait_for(lambda: self.is_stopped or self.rounds < self.wanted)
+        return not self.is_stopped
+
+    def write(self, store):
+        numbers = range(3 * self.rounds, 3 * self.rounds + 3)
+        store.add(am.Entry(a_page(i % PAGES, 2 + i % 5, seed=i), number=i + 2) for i in numbers)
+        store.compact(keep=timedelta(0))
+
+    def wait_for_another_round(self):
+        """Wait until every version of now is gone: a round that has begun may have begun before."""
+        with self.changed:
+            last = self.rounds + 2
+            self.wanted = max(self.wanted, last)
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: self.error or self.rounds >= last, LONG)
+
+    def stop(self):
+        with self.changed:
+            self.is_stopped = True
+            self.changed.notify_all()
 
 
 @contextmanager
@@ -75,7 +89,7 @@ def running(writer):
     try:
         yield writer
     finally:
-        writer.stopped.set()
+        writer.stop()
         writer.thread.join(LONG)
     assert writer.error is None
 
@@ -297,14 +311,14 @@ def test_compaction_keeps_every_page_and_the_versions_that_others_may_still_read
     with am.open_store(path) as reader, am.open_store(path) as store:
         old = reader._table.newest()
         for i in range(40):
-            store.add(a_page(i, 3))
+            store.add(a_page(i % 20, 3))
         store.compact()
         assert old.version in versions(store)
         assert old.count() == len(list(old.entries())) == PAGES
         store.compact(keep=timedelta(0))
         assert versions(store) == [store._table.newest().version]
         assert len(store) == PAGES
-        assert store.facts()["stored"] == (PAGES - 40) * 6 + 40 * 3
+        assert store.facts()["stored"] == (PAGES - 20) * 6 + 20 * 3
 
 
 def test_a_version_stays_for_minutes_after_a_newer_one_took_its_place():

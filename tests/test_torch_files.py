@@ -8,18 +8,23 @@ import zipfile
 
 import numpy as np
 import pytest
-import torch
 from byaldi_index import write_index, write_json
 from cli import call, lines
+from later import needs_torch, torch
 
 import adamerge as am
 from adamerge.errors import BadFile, BadInput, BadShape, MissingExtra
 
-torch.manual_seed(0)
+pytestmark = needs_torch
 
 
-def tensor(*shape, dtype=torch.bfloat16):
-    return torch.randn(*shape).to(dtype)
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+
+def tensor(*shape, dtype="bfloat16"):
+    return torch.randn(*shape).to(getattr(torch, dtype))
 
 
 def ids_and_sizes(path, **options):
@@ -27,7 +32,7 @@ def ids_and_sizes(path, **options):
 
 
 @pytest.mark.parametrize("suffix", [".pt", ".pth"])
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
 def test_a_tensor_is_a_page_or_a_batch(tmp_path, suffix, dtype):
     page, batch = tensor(5, 4, dtype=dtype), tensor(3, 5, 4, dtype=dtype)
     torch.save(page, tmp_path / f"one{suffix}")
@@ -85,22 +90,38 @@ def test_the_old_format_of_torch_is_refused(tmp_path):
 
 
 REFUSED = {
-    "a number": (7, BadFile, "holds a int where a tensor was expected"),
-    "a list of numbers": ([1, 2], BadFile, "holds a int where a tensor was expected"),
-    "a dict of text": ({"model": "colpali"}, BadFile, "holds a str where a tensor was expected"),
-    "a sparse tensor": (torch.eye(3).to_sparse(), BadFile, "holds a sparse or quantised tensor"),
-    "a tensor that repeats": (torch.ones(1).expand(1 << 20, 4096), BadFile, "larger than what"),
-    "a vector": (torch.ones(3), BadShape, r"vectors must have shape \(n, d\), got \(3,\)"),
-    "bytes": (torch.ones(2, 3).to(torch.int8), BadInput, "undo the quantisation first"),
-    "padding": ([torch.zeros(2, 3)], BadInput, "row 0 of vectors .* is all zeros"),
-    "ids of no list": ({"vectors": torch.ones(2, 2), "ids": "ab"}, BadFile, "'ids' must be a list"),
+    "a number": (lambda: 7, BadFile, "holds a int where a tensor was expected"),
+    "a list of numbers": (lambda: [1, 2], BadFile, "holds a int where a tensor was expected"),
+    "a dict of text": (
+        lambda: {"model": "colpali"},
+        BadFile,
+        "holds a str where a tensor was expected",
+    ),
+    "a sparse tensor": (
+        lambda: torch.eye(3).to_sparse(),
+        BadFile,
+        "holds a sparse or quantised tensor",
+    ),
+    "a tensor that repeats": (
+        lambda: torch.ones(1).expand(1 << 20, 4096),
+        BadFile,
+        "larger than what",
+    ),
+    "a vector": (lambda: torch.ones(3), BadShape, r"vectors must have shape \(n, d\), got \(3,\)"),
+    "bytes": (lambda: torch.ones(2, 3).to(torch.int8), BadInput, "undo the quantisation first"),
+    "padding": (lambda: [torch.zeros(2, 3)], BadInput, "row 0 of vectors .* is all zeros"),
+    "ids of no list": (
+        lambda: {"vectors": torch.ones(2, 2), "ids": "ab"},
+        BadFile,
+        "'ids' must be a list",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_page_is_refused(tmp_path, name):
-    content, error, words = REFUSED[name]
-    torch.save(content, tmp_path / "x.pt")
+    make, error, words = REFUSED[name]
+    torch.save(make(), tmp_path / "x.pt")
     with pytest.raises(error, match=words) as caught:
         list(am.read_vectors(tmp_path / "x.pt"))
     assert "x.pt" in str(caught.value)
@@ -149,7 +170,7 @@ def test_without_torch_the_error_names_the_extra(tmp_path, monkeypatch):
 
 def test_a_torch_that_runs_code_in_spite_of_weights_only_is_not_used(tmp_path, monkeypatch):
     torch.save(tensor(3, 4), tmp_path / "x.pt")
-    monkeypatch.setattr(torch, "__version__", "2.5.1+cpu")
+    monkeypatch.setattr("torch.__version__", "2.5.1+cpu")
     with pytest.raises(MissingExtra, match=r"torch 2\.5\.1\+cpu is not safe"):
         list(am.read_vectors(tmp_path / "x.pt"))
 

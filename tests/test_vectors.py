@@ -334,5 +334,5 @@ def test_numbers_beyond_float16_are_refused_before_they_become_infinite(tmp_path
         BadInput, match="row 0 of page 'tiny' is too small for float16 and would vanish"
     ):
         am.write_vectors(tmp_path / "t", [am.MultiVector(np.array([[1e-9, 0.0]]), id="tiny")])
-    with pytest.raises(BadInput, match="stored as float16 or float32, got 'int8'"):
+    with pytest.raises(BadInput, match="stored as float16, float32; got 'int8'"):
         am.write_vectors(tmp_path / "w", [page], dtype="int8")

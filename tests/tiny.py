@@ -9,9 +9,8 @@ import json
 import shutil
 from functools import cache
 
-import torch
+from later import safetensors_torch, torch
 from PIL import Image
-from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 KINDS = [
@@ -115,9 +114,9 @@ def as_published(lora, folder):
     shutil.copytree(lora, folder)
     file = folder / "adapter_model.safetensors"
     weights = {}
-    for name, weight in load_file(file).items():
+    for name, weight in safetensors_torch.load_file(file).items():
         weights[name.replace("language_model.layers", "model.layers")] = weight
-    save_file(weights, file, {"format": "pt"})
+    safetensors_torch.save_file(weights, file, {"format": "pt"})
     return folder
 
 

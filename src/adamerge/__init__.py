@@ -19,8 +19,9 @@ from adamerge.errors import AdamergeError
 from adamerge.fidelity import Fidelity, fidelity
 from adamerge.inspector import inspect
 from adamerge.pages import read_pages
+from adamerge.search import Found, Hit, Match, Snippet
 from adamerge.store import Entry, Indexing, Store, index_files, open_store
-from adamerge.types import Compressed, Cut, Found, Hit, Match, MultiVector, Page, Snippet, Tree
+from adamerge.types import Compressed, Cut, MultiVector, Page, Tree
 from adamerge.vectors import read_compressed, read_vectors, write_vectors
 
 __all__ = [

@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from adamerge.codes import bytes_per_row
 from adamerge.types import NAN
 from adamerge.vectors.columns import Columns, rows_per_page, value_per_page
+from adamerge.vectors.manifest import FLOATS
 from adamerge.vectors.shards import Shards, read_shard
 
 
 @dataclass(frozen=True)
 class PageRow:
-    """One page, or the total of several; bytes are those of vectors and extra in the folder's dtype."""
+    """One page, or the total of several; bytes are those of vectors and extra.
+
+    After compression they are in the folder's dtype; before it they are in the same float, or in float16.
+    """
 
     page: str
     patches: int
@@ -71,14 +76,19 @@ HEAD = [
 
 def page_rows(folder: Shards) -> Iterator[PageRow]:
     """A row per compressed page of a folder; the vectors themselves are not read."""
-    width = folder.dimension * np.dtype(folder.manifest.dtype).itemsize
+    dtype = folder.manifest.dtype
+    after = bytes_per_row(folder.dimension, dtype)
+    before = after if dtype in FLOATS else bytes_per_row(folder.dimension, "float16")
     needed = {"offsets", "patch_offsets", "extra_offsets", "theta", "gap"}
     for name in folder.counts:
         arrays, ids = read_shard(folder.path / name, only=needed)
-        yield from _rows_of_shard(arrays, ids, str(folder.path / name), width)
+        yield from _rows_of_shard(arrays, ids, str(folder.path / name), before, after)
 
 
-def _rows_of_shard(arrays: Columns, ids: list[str], where: str, width: int) -> Iterator[PageRow]:
+def _rows_of_shard(
+    arrays: Columns, ids: list[str], where: str, before: int, after: int
+) -> Iterator[PageRow]:
+    """`before` and `after` are the bytes of one vector."""
     pages = len(ids)
     stored = rows_per_page(arrays, "offsets", pages, where)
     patches = rows_per_page(arrays, "patch_offsets", pages, where)
@@ -96,8 +106,8 @@ def _rows_of_shard(arrays: Columns, ids: list[str], where: str, width: int) -> I
             extra=int(extra[i]),
             theta=float(theta[i]),
             gap=float(gap[i]),
-            bytes_before=int(patches[i] + extra[i]) * width,
-            bytes_after=int(stored[i] + extra[i]) * width,
+            bytes_before=int(patches[i] + extra[i]) * before,
+            bytes_after=int(stored[i] + extra[i]) * after,
         )
 
 

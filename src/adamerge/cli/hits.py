@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from adamerge.types import Found, Hit
+from adamerge.search import Found, Hit
 
 WIDEST = 110  # columns of a snippet: longer lines are hard to read
 BEGIN, END = "\ue000", "\ue001"  # of a mark, while lines are broken: letters for private use
@@ -57,10 +57,11 @@ def hit_as_json(hit: Hit) -> dict[str, Any]:
 
 def how_found(found: Found) -> str:
     """How the hits were found, in one line."""
+    candidates = f"{found.candidates:,} candidates of the {found.first_stage} compared"
     words = {
         "exact": "every page compared",
-        "settled": f"{found.candidates:,} candidates compared; half of them gave the same hits",
-        "limit": f"{found.candidates:,} candidates compared, which is the limit: --exact compares all pages",
+        "settled": f"{candidates}; half of them gave the same hits",
+        "limit": f"{candidates}, which is the limit: --exact compares all pages",
     }
     return f"{found.pages:,} pages: {words[found.how]}"
 

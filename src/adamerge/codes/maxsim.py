@@ -30,15 +30,26 @@ def maxsim(
     were, and each of its vectors rounded to integers with a scale. A page without rows scores -inf. Scores are the
     same to the bit on every machine, whatever the threads (default: all cores).
     """
+    flat, offsets = _stacked(queries, pages.d)
+    return maxsim_stacked(flat, offsets, pages, begins, ends, threads)
+
+
+def maxsim_stacked(
+    vectors: Floats,
+    offsets: Longs,
+    pages: Codes,
+    begins: Longs,
+    ends: Longs,
+    threads: int | None = None,
+) -> Floats:
+    """The same of queries that stand in one array (rows, d): query i has the rows offsets[i] .. offsets[i + 1]."""
     if pages.bits not in QUERY_STEPS:
         raise BadInput(
             f"scores are of codes of 4, 2 or 1 bits, got {pages.bits}: decode them first"
         )
-
-    flat, offsets = _rotated(queries, pages.d)
     levels = LEVELS[pages.bits].values.astype(np.int8)
     return kernels.maxsim_planes(
-        flat,
+        rotate(vectors),
         offsets,
         list(pages.planes),
         levels,
@@ -50,12 +61,12 @@ def maxsim(
     )
 
 
-def _rotated(queries: Sequence[ArrayLike], d: int) -> tuple[Floats, Longs]:
-    """The vectors of all queries (q, d), rotated, and where each query begins (queries + 1,)."""
+def _stacked(queries: Sequence[ArrayLike], d: int) -> tuple[Floats, Longs]:
+    """The vectors of all queries (q, d), and where each query begins (queries + 1,)."""
     checked = [np.zeros((0, d), np.float32)]
     for query in queries:
         vectors = arrays.floats(query, "query", rank=2)
         if vectors.shape[1] != d:
             raise BadShape(f"a query is (q, {d}), as the pages are; got {vectors.shape}")
         checked.append(vectors)
-    return rotate(np.concatenate(checked)), row_offsets(checked[1:])
+    return np.concatenate(checked), row_offsets(checked[1:])

@@ -20,7 +20,7 @@ from adamerge.compress.methods import (
     SemCluster,
     height_at,
 )
-from adamerge.compress.names import Method, parse_method
+from adamerge.compress.names import Method, MethodInDtype, parse_method
 from adamerge.compress.stream import compress, compress_pages
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Height",
     "Identity",
     "Method",
+    "MethodInDtype",
     "PruneThenMerge",
     "Random",
     "SemCluster",

@@ -1,6 +1,7 @@
 """A method is its name: `docpruner:k=-0.25` in Python, on the command line, in results and in stores.
 
     method:option=value,option=value      None is written none, True and False true and false
+    method:option=value+int4              its vectors in 4 bits: int8, int4, int2, int1; float16 where nothing is said
     control(method:option=value)          what a method is held against, in evaluations
 
 Options that make an operating point are always written, the others only where they differ from their default.
@@ -13,6 +14,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
+from adamerge.codes import to_vectors
 from adamerge.errors import BadInput, UnknownName, did_you_mean
 from adamerge.types import Compressed, MultiVector
 
@@ -21,9 +23,11 @@ METHODS: dict[str, tuple[type["Method"], dict[str, Any]]] = {}
 
 GRAMMAR = re.compile(
     r"\s*(?:(?P<control>[^:(),=]+)\()?"  # random(
-    r"(?P<method>[^:(),=]*)(?::(?P<options>[^()]*))?"  # adamerge:k=0,c_min=0.7
-    r"(?(control)\))\s*"  # )
+    r"(?P<method>[^:(),=+]*)(?::(?P<options>[^()]*?))?"  # adamerge:k=0,c_min=0.7
+    r"(?(control)\))"  # )
+    r"(?:\+(?P<dtype>[a-z]\w*))?\s*"  # +int4
 )
+WRITTEN_DTYPES = ("int8", "int4", "int2", "int1")  # float16 is what a name without + means
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 
 
@@ -34,11 +38,13 @@ class Name:
     method   adamerge, of random(adamerge:k=0,unit=true)
     options  the texts of its options, in the order written: {"k": "0", "unit": "true"}
     control  random; empty for a method alone
+    dtype    int4, of height:h=1+int4; empty where none is written
     """
 
     method: str
     options: Mapping[str, str] = field(default_factory=dict)
     control: str = ""
+    dtype: str = ""
 
     def __str__(self) -> str:
         """The name, which read_name() takes apart."""
@@ -48,11 +54,13 @@ class Name:
             name += ":" + ",".join(written)
         if self.control:
             name = f"{self.control}({name})"
+        if self.dtype:
+            name += f"+{self.dtype}"
         return name
 
     def __hash__(self) -> int:
         """The same for names that are equal, so whatever the order of their options."""
-        return hash((self.method, self.control, frozenset(self.options.items())))
+        return hash((self.method, self.control, self.dtype, frozenset(self.options.items())))
 
     def but(self, **changed: str | None) -> "Name":
         """The same with other options; None leaves one out."""
@@ -81,7 +89,10 @@ def read_name(text: str) -> Name:
     method = found["method"].strip()
     control = found["control"] or ""
     options = _read_options(method, found["options"] or "")
-    return Name(method, options, control.strip())
+    dtype = found["dtype"] or ""
+    if dtype and dtype not in WRITTEN_DTYPES:
+        raise BadInput(f"'{text}': after + stands {', '.join(WRITTEN_DTYPES)}; got '{dtype}'")
+    return Name(method, options, control.strip(), dtype)
 
 
 def _read_options(method: str, text: str) -> dict[str, str]:
@@ -137,13 +148,48 @@ class Method:
         return _name(self)
 
 
-def parse_method(text: str) -> Method:
+@dataclass(frozen=True)
+class MethodInDtype:
+    """A method, and the dtype in which its vectors are kept: height:h=1+int4."""
+
+    method: Method
+    dtype: str
+
+    def __call__(self, page: MultiVector) -> Compressed:
+        """Compress one page, and round its vectors to the dtype."""
+        return in_dtype(self.method(page), self.dtype)
+
+    def __str__(self) -> str:
+        """The name, which parse_method reads back."""
+        return f"{self.method}+{self.dtype}"
+
+
+def in_dtype(page: Compressed, dtype: str) -> Compressed:
+    """A compressed page in a dtype: `rows` are as a store keeps them, `vectors` and `extra` what they stand for."""
+    rows = page.rows_in(dtype)
+    rounded = to_vectors(rows)
+    extra = None if page.extra is None else rounded[len(page) :]
+    return replace(page, vectors=rounded[: len(page)], extra=extra, rows=rows)
+
+
+def split_dtype(method: Method | MethodInDtype) -> tuple[Method, str]:
+    """The method without its dtype, and the dtype; "" where its name says none."""
+    if isinstance(method, MethodInDtype):
+        return method.method, method.dtype
+    return method, ""
+
+
+def parse_method(text: str) -> Method | MethodInDtype:
     """The method of a name; options that are not given have their defaults."""
-    return method_of(read_name(text))
+    name = read_name(text)
+    method = method_of(name)
+    if name.dtype:
+        return MethodInDtype(method, name.dtype)
+    return method
 
 
 def method_of(name: Name) -> Method:
-    """The method of a name that was taken apart."""
+    """The method of a name that was taken apart, without its dtype."""
     if name.control:
         raise BadInput(
             f"'{name}' is a control, for evaluations: write the method alone, {name.method}"
@@ -248,9 +294,9 @@ def _word(what: str, value: Any) -> str:
     """A text that can stand in a name."""
     if isinstance(value, str):
         is_trimmed = value == value.strip() != ""
-        if is_trimmed and not set(value) & set(",()"):
+        if is_trimmed and not set(value) & set(",()+"):
             return value
-    raise BadInput(f"{what} must be a word, without , and brackets, got {value!r}")
+    raise BadInput(f"{what} must be a word, without , + and brackets, got {value!r}")
 
 
 def _number(what: str, allowed: tuple[Any, ...], read: Any, value: Any) -> int | float:

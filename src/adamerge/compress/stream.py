@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from adamerge.arrays import ArrayLike
-from adamerge.compress.names import Method, as_method
+from adamerge.compress.names import Method, MethodInDtype, as_method
 from adamerge.errors import AdamergeError, BadInput, PageFailed
 from adamerge.threads import cores
 from adamerge.types import Compressed, MultiVector
@@ -21,7 +21,7 @@ AHEAD = 2  # tasks held per worker: enough that none waits, few enough that memo
 def compress(
     vectors: ArrayLike | MultiVector,
     attention: ArrayLike | None = None,
-    method: Method | str = "adamerge",
+    method: Method | MethodInDtype | str = "adamerge",
 ) -> Compressed:
     """Compress one page: its vectors (n, d) and attention (n,), or a MultiVector that holds both."""
     if isinstance(vectors, MultiVector):

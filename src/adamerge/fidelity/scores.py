@@ -41,7 +41,7 @@ class Scored:
         for page in pages:
             self.patches.append(len(page.groups))
             self.vectors.append(len(page))
-            self.bytes.append(page.bytes(np.float16))
+            self.bytes.append(page.bytes())
             self.thetas.append(page.cut.theta)
 
     @property

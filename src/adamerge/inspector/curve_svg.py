@@ -91,7 +91,7 @@ def _caption(step: Step) -> str:
         where = f"cut after {stop.merges} merges, theta {stop.theta:.3f}"
     if not isnan(stop.gap):
         where += f", gap {stop.gap:.3f}"
-    return f"{step.method}: {where}; {len(small)} of {len(small.groups)} vectors kept"
+    return f"{step.name}: {where}; {len(small)} of {len(small.groups)} vectors kept"
 
 
 def _axes(merges: int, low: float, x: Scale, y: Scale) -> Iterator[str]:

@@ -8,9 +8,10 @@ from typing import Any
 
 from adamerge import files
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.compress import Method
+from adamerge.codes import bytes_per_row
+from adamerge.compress import Method, MethodInDtype
 from adamerge.compress.merge import pooling_weights, rule_of, weigh
-from adamerge.compress.names import as_method
+from adamerge.compress.names import as_method, split_dtype
 from adamerge.errors import BadInput
 from adamerge.inspector import curve_svg, group_colours, missing_parts, page_html, page_json
 from adamerge.inspector.k_sweep import Step, stop_rule, sweep_k
@@ -120,6 +121,7 @@ class Inspection:
             "id": page.id,
             "patches": len(page),
             "dimensions": page.vectors.shape[1],
+            "vector_bytes": bytes_per_row(page.vectors.shape[1], step.small.dtype),
             "extra": 0 if page.extra is None else len(page.extra),
             "width": width,
             "height": height,
@@ -136,7 +138,7 @@ class Inspection:
 
 def inspect(
     page: MultiVector,
-    method: Method | str = "adamerge",
+    method: Method | MethodInDtype | str = "adamerge",
     image: Any = None,
     queries: Mapping[str, ArrayLike] | Iterable[Query] | None = None,
 ) -> Inspection:
@@ -149,9 +151,11 @@ def inspect(
         raise BadInput(
             f"inspect wants a MultiVector, got {type(page).__name__}: MultiVector(vectors, attention)"
         )
-    chosen: Any = as_method(method)
+    named: Any = as_method(method)
+    chosen: Any
+    chosen, dtype = split_dtype(named)
     page = weigh(page, rule_of(chosen))
-    steps = tuple(sweep_k(page, chosen))
+    steps = tuple(sweep_k(page, chosen, dtype))
     own = [str(step.method) for step in steps].index(str(chosen))
 
     small = steps[own].small

@@ -13,12 +13,14 @@ from adamerge.compress import (
     Height,
     Identity,
     Method,
+    MethodInDtype,
     PruneThenMerge,
     Random,
     SemCluster,
     cut,
 )
 from adamerge.compress.merge import link_kept, rule_of, weigh
+from adamerge.compress.names import in_dtype
 from adamerge.types import Compressed, MultiVector, Tree
 
 KS: tuple[float | None, ...] = (None, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5)
@@ -31,13 +33,22 @@ KNOWN = *MERGING, DocPruner, Identity, Random  # a method of somebody else may f
 class Step:
     """A page under a method at one k.
 
+    dtype  in which its vectors are kept, where the method's name says one; else ""
     small  what the method makes of the page
     tree   the merge tree of the n' survivors; None if the method does not cut one
     """
 
     method: Method
+    dtype: str
     small: Compressed
     tree: Tree | None
+
+    @property
+    def name(self) -> str:
+        """The name of the method, with its dtype."""
+        if self.dtype:
+            return str(MethodInDtype(self.method, self.dtype))
+        return str(self.method)
 
     @property
     def kept(self) -> Ints:
@@ -61,23 +72,25 @@ class Step:
         return cut.cosines(self.tree, getattr(self.method, "sequence", "raw"))
 
 
-def make_step(page: MultiVector, method: Method) -> Step:
+def make_step(page: MultiVector, method: Method, dtype: str = "") -> Step:
     """What a method makes of a page."""
     small = method(page)
-    return Step(method, small, _tree(page, small, method))
+    if dtype:
+        small = in_dtype(small, dtype)
+    return Step(method, dtype, small, _tree(page, small, method))
 
 
-def sweep_k(page: MultiVector, method: Method) -> Iterator[Step]:
+def sweep_k(page: MultiVector, method: Method, dtype: str = "") -> Iterator[Step]:
     """The method at every k of KS and at its own, the lowest first; only its own where it cannot have another k."""
     if not has_k(page, method):
-        yield make_step(page, method)
+        yield make_step(page, method, dtype)
         return
     own: Any = method
     ks = {own.k, *KS}
     if isinstance(method, DocPruner):
         ks.remove(None)  # it prunes and does nothing else
     for k in sorted(ks, key=_none_first):
-        yield make_step(page, replace(own, k=k))
+        yield make_step(page, replace(own, k=k), dtype)
 
 
 def has_k(page: MultiVector, method: Method) -> bool:

@@ -31,7 +31,7 @@ def step_data(step: Step, page: MultiVector, near: list[set[int]]) -> Data:
     """
     data: Data = {
         "k": as_text(getattr(step.method, "k", None)),
-        "name": str(step.method),
+        "name": step.name,
         "kept": pack(step.kept, "i4"),
     }
     if step.tree is None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adamerge.search import Found, Hit
 from adamerge.server.serialize import serialize_metadata
 from adamerge.store.contents import StoredFile
-from adamerge.types import Found, Hit
 
 
 @dataclass(frozen=True)

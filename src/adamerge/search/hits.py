@@ -6,10 +6,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from adamerge.arrays import Floats
+from adamerge.search.found import Hit, Match, Snippet
 from adamerge.search.matches import matches
 from adamerge.search.ranking import Ranking
 from adamerge.search.snippets import snippet_of
-from adamerge.types import Compressed, Hit, Match, Snippet, Word
+from adamerge.types import Compressed, Word
 
 EQUAL = 0.005  # by which the numbers of equal vectors, and a share of the scores of equal pages, may differ
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.geometry import as_boxes, cells, contains, middles
-from adamerge.types import Compressed, Match, Word
+from adamerge.search.found import Match
+from adamerge.types import Compressed, Word
 
 
 def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> tuple[Match, ...]:

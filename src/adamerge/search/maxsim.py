@@ -1,13 +1,14 @@
 """The score of a page by late interaction: every query vector takes its best match, and the score is their sum."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adamerge import arrays, kernels
-from adamerge.arrays import ArrayLike, Floats, row_offsets
+from adamerge import arrays, codes, kernels
+from adamerge.arrays import ArrayLike, Floats, Longs, row_offsets
+from adamerge.codes import StoredRows
 from adamerge.errors import BadShape
 from adamerge.threads import cores
 
@@ -15,49 +16,51 @@ Places = NDArray[np.int64]
 
 
 class PageVectors(NamedTuple):
-    """The vectors of several pages in one matrix.
+    """The vectors of several pages, one after the other.
 
-    vectors       (rows, d) in float32, float16 or int8
     begins, ends  (pages,)  page p has the rows begins[p] .. ends[p]
-    scales        (rows,)   a factor per row, of int8 only
     """
 
     ids: list[str]
-    vectors: NDArray[Any]
+    rows: StoredRows
     begins: Places
     ends: Places
-    scales: Floats | None
 
 
-def maxsim(
-    query: ArrayLike,
-    vectors: NDArray[Any],
-    begins: Places,
-    ends: Places,
-    scales: Floats | None = None,
-) -> Floats:
+def maxsim(query: ArrayLike, rows: StoredRows, begins: Places, ends: Places) -> Floats:
     """Scores (pages,) of one query (q, d): sum over its vectors of the largest inner product with a row of the page.
 
-    Page p has the rows begins[p] .. ends[p] of vectors (rows, d) in float32, float16, or int8 with a scale per row.
-    Nothing is padded, so a best match may be negative. A page without rows scores -inf.
+    Page p has the rows begins[p] .. ends[p], in any dtype. Nothing is padded, so a best match may be negative. A page
+    without rows scores -inf.
     """
-    scores: Floats = maxsim_all([query], vectors, begins, ends, scales)[0]
+    scores: Floats = maxsim_all([query], rows, begins, ends)[0]
     return scores
 
 
 def maxsim_all(
-    queries: Sequence[ArrayLike],
-    vectors: NDArray[Any],
-    begins: Places,
-    ends: Places,
-    scales: Floats | None = None,
+    queries: Sequence[ArrayLike], rows: StoredRows, begins: Places, ends: Places
 ) -> Floats:
     """Scores (queries, pages) of many queries; each page is read only once. Otherwise as `maxsim`."""
-    d = vectors.shape[1]
-    checked = [check_query(query, d) for query in queries]
+    checked = [check_query(query, rows.d) for query in queries]
     bounds = row_offsets(checked)
-    flat = np.concatenate([np.zeros((0, d), np.float32), *checked])
-    scores: Floats = kernels.maxsim(flat, bounds, vectors, scales, begins, ends, cores())
+    flat = np.concatenate([np.zeros((0, rows.d), np.float32), *checked])
+    return maxsim_stacked(flat, bounds, rows, begins, ends, cores())
+
+
+def maxsim_stacked(
+    vectors: Floats,
+    offsets: Longs,
+    rows: StoredRows,
+    begins: Places,
+    ends: Places,
+    threads: int,
+) -> Floats:
+    """The same of queries that stand in one array (rows, d): query i has the rows offsets[i] .. offsets[i + 1]."""
+    pages = rows.codes
+    if pages is not None:
+        return codes.maxsim_stacked(vectors, offsets, pages, begins, ends, threads)
+    values = rows.parts[0]
+    scores: Floats = kernels.maxsim(vectors, offsets, values, rows.scales, begins, ends, threads)
     return scores
 
 
@@ -67,7 +70,7 @@ def maxsim_of_batches(query: ArrayLike, batches: Iterable[PageVectors]) -> tuple
     scores: list[Floats] = [np.zeros(0, np.float32)]
     for batch in batches:
         ids += batch.ids
-        scores.append(maxsim(query, batch.vectors, batch.begins, batch.ends, batch.scales))
+        scores.append(maxsim(query, batch.rows, batch.begins, batch.ends))
     return ids, np.concatenate(scores)
 
 

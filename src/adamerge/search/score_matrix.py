@@ -6,8 +6,9 @@ from itertools import islice
 
 import numpy as np
 
-from adamerge import kernels
 from adamerge.arrays import Floats, Longs, row_offsets
+from adamerge.codes import StoredRows, concatenate
+from adamerge.search.maxsim import maxsim_stacked
 from adamerge.types import Compressed, MultiVector
 
 CHUNK = 64  # pages scored at a time, so that memory does not grow with them
@@ -35,16 +36,25 @@ def score_pages(queries: StackedQueries, pages: Iterable[Compressed], threads: i
     r"""The score of every query on every page: (queries, pages).
 
     s(Q, P) = sum_{x in Q} max_{y in P} <x, y>        the extra rows of a page count, as in a store
+
+    Pages of int8 or codes are scored as a store of that dtype scores them; all pages are of one dtype.
     """
     scores = []
     for chunk in _chunks(pages):
-        vectors = [page.stored for page in chunk]
-        rows = np.concatenate(vectors)
-        offsets = row_offsets(vectors)
+        rows = [_rows_to_score(page) for page in chunk]
+        offsets = row_offsets(rows)
         begins, ends = offsets[:-1], offsets[1:]
-        some = kernels.maxsim(queries.vectors, queries.offsets, rows, None, begins, ends, threads)
+        pages_rows = concatenate(rows)
+        some = maxsim_stacked(queries.vectors, queries.offsets, pages_rows, begins, ends, threads)
         scores.append(some)
     return np.concatenate(scores, axis=1)
+
+
+def _rows_to_score(page: Compressed) -> StoredRows:
+    """The rows of a page in its dtype; those of floats are not rounded to float16."""
+    if page.rows is not None:
+        return page.rows
+    return page.rows_in("float32")
 
 
 def _chunks(pages: Iterable[Compressed]) -> Iterator[list[Compressed]]:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adamerge.geometry import as_boxes, contains, middles
+from adamerge.search.found import Match, Snippet
 from adamerge.search.sentences import sentences
 from adamerge.search.stop_words import AROUND, says_nothing
-from adamerge.types import Match, Snippet, Word
+from adamerge.types import Word
 
 LETTERS = 300  # of a snippet, more or less
 WORD_LETTERS = 80  # of a word: a damaged page may have one of any length

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
+from adamerge.search import Hit, Match
 from adamerge.search.stop_words import says_nothing
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.query_words import QueryWord, distinct
@@ -16,7 +17,7 @@ from adamerge.server.reader.store_reader import SearchResult
 from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
 from adamerge.store.contents import StoredFile
-from adamerge.types import Compressed, Hit, Match
+from adamerge.types import Compressed
 
 SHOWN_WORDS = 12  # of a match
 
@@ -40,6 +41,7 @@ def serialize_search(result: SearchResult, query: SearchQuery) -> dict[str, Any]
         "how": found.how,
         "candidates": found.candidates,
         "pages": found.pages,
+        "first_stage": found.first_stage,
         "milliseconds": round(result.milliseconds, 2),
         "hits": [serialize_hit(hit, result.words, query) for hit in found],
     }

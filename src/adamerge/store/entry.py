@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adamerge.arrays import Floats
+from adamerge.codes import StoredRows
 from adamerge.errors import BadInput
 from adamerge.types import NAN, Compressed, Cut, Page, Word, shortened, shown
 
@@ -102,13 +103,17 @@ def row_of(entry: Entry) -> dict[str, Any]:
 def entry_of(
     row: Mapping[str, Any],
     vectors: Floats,
+    rows: StoredRows | None,
     boxes: Floats | None,
     word_boxes: Any,
     method: str,
     thumbnail: bytes,
     metadata: Mapping[str, Any],
 ) -> Entry:
-    """The entry of a row; `vectors` (m + e, d) are the groups of the page and then its extra rows."""
+    """The entry of a row; `vectors` (m + e, d) are the groups of the page and then its extra rows.
+
+    rows  what the vectors stand for, where a database keeps int8 or codes
+    """
     m = len(vectors) - row["extra"]
     extra = None
     if row["extra"]:
@@ -126,6 +131,7 @@ def entry_of(
         grid,
         boxes,
         row["id"],
+        rows,
     )
 
     words = []

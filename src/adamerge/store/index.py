@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from adamerge.compress import DEFAULT_METHOD, Method, parse_method
+from adamerge.compress import DEFAULT_METHOD, Method, MethodInDtype, parse_method
+from adamerge.compress.names import split_dtype
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
-from adamerge.encoders.encode import Watcher, batches, encode_batch
+from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
@@ -16,6 +17,7 @@ from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
 from adamerge.types import Compressed, Page
+from adamerge.vectors.watcher import Watcher
 
 PIXELS = 512  # of a thumbnail's longer side
 
@@ -140,7 +142,7 @@ class Indexing:
     """
 
     encoder: Encoder | EncoderSpec | str = DEFAULT_ENCODER
-    method: Method | str | None = None
+    method: Method | MethodInDtype | str | None = None
     batch_size: int = 4
     dpi: int = DPI
     pixels: int = PIXELS
@@ -209,9 +211,12 @@ def index_files(
 
 
 def _checked_method(store: Store, how: Indexing) -> Method:
-    """The method to compress by; another method or encoder than that of the store is refused."""
+    """The method to compress by; another method, dtype or encoder than that of the store is refused."""
     wanted = how.method or _usual_method(store)
-    method = parse_method(wanted) if isinstance(wanted, str) else wanted
+    named = parse_method(wanted) if isinstance(wanted, str) else wanted
+    method, dtype = split_dtype(named)
+    if dtype:
+        store.choose_dtype(dtype)
     if store.about is None:
         return method
     if str(method) != store.about.method:

@@ -10,6 +10,9 @@ Compressed pages have fewer rows than patches. They have no attention, and
 
     groups  (patches,)           patch_offsets  (pages + 1,)
     merges, theta, gap  (pages,)                               where each page was cut
+
+In int8 and in codes a row has a scale: scales (rows,), extra_scales. In codes `vectors` and `extra` are uint8
+(rows, bits * ceil(d / 8)), the planes of a row one after the other, and dimensions (1,) is d.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adamerge import arrays
-from adamerge.arrays import row_offsets, zero_rows
+from adamerge.arrays import Floats, row_offsets
+from adamerge.codes import BITS_OF_CODES, StoredRows, concatenate, to_rows, to_vectors
+from adamerge.codes.planes import plane_bytes
+from adamerge.codes.rotation import LARGEST_D
 from adamerge.errors import BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, Cut, MultiVector
 
@@ -46,29 +52,34 @@ PAGES = {
     "grid": Column("iu", 2, width=2),
 }
 COMPRESSED = {
-    "vectors": Column("f", 2, "offsets"),
+    "vectors": Column(NUMBERS, 2, "offsets"),
+    "scales": Column("f", 1, "offsets"),
     "groups": Column("iu", 1, "patch_offsets"),
     "boxes": Column("f", 2, "patch_offsets", 4),
-    "extra": Column("f", 2, "extra_offsets"),
+    "extra": Column(NUMBERS, 2, "extra_offsets"),
+    "extra_scales": Column("f", 1, "extra_offsets"),
     "grid": Column("iu", 2, width=2),
     "merges": Column("iu", 1),
     "theta": Column("f", 1),
     "gap": Column("f", 1),
 }
+SCALES = {"vectors": "scales", "extra": "extra_scales"}
 ALWAYS = {"vectors", "groups", "merges", "theta", "gap"}  # the others are there or not
 
 
 def of_pages(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
     """The flat arrays of pages, their vectors in a dtype."""
     columns = _vectors(pages, dtype)
+    columns |= _extra(pages, dtype)
     columns |= _optional("attention", pages)
-    columns |= _common(pages, dtype)
+    columns |= _optional("boxes", pages)
+    columns |= _grids(pages)
     return columns
 
 
 def of_compressed(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
     """The flat arrays of compressed pages, their vectors in a dtype."""
-    columns = _vectors(pages, dtype)
+    columns = _stored_rows(pages, dtype)
     groups = [page.groups for page in pages]
     columns |= _ragged("groups", "patch_offsets", groups)
 
@@ -77,7 +88,8 @@ def of_compressed(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
     columns["theta"] = np.array([cut.theta for cut in cuts])
     columns["gap"] = np.array([cut.gap for cut in cuts])
 
-    columns |= _common(pages, dtype)
+    columns |= _optional("boxes", pages)
+    columns |= _grids(pages)
     return columns
 
 
@@ -138,49 +150,31 @@ def value_per_page(columns: Columns, name: str, pages: int, where: str) -> Array
     return columns[name]
 
 
-def cast(vectors: Array, dtype: str, id: str) -> Array:
-    """Vectors of a page in another dtype; refused where a number or a direction would be lost."""
-    with np.errstate(over="ignore"):
-        out = vectors.astype(dtype)
-    if not np.isfinite(out).all():
-        largest = np.abs(vectors).max()
-        raise BadInput(f"page '{id}' holds {largest:g}, beyond {dtype}: store it as float32")
-
-    zero = zero_rows(out) if len(out) else ()
-    if not len(zero):
-        return out
-    lost = np.setdiff1d(zero, zero_rows(vectors))
-    if len(lost):
-        raise BadInput(
-            f"row {lost[0]} of page '{id}' is too small for {dtype} and would vanish: "
-            "store it as float32"
-        )
-    return out
-
-
-def _vectors(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> dict[str, Array]:
-    vectors = [cast(page.vectors, dtype, page.id) for page in pages]
+def _vectors(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
+    vectors = [to_rows(page.vectors, dtype, _named(page)).parts[0] for page in pages]
     return _ragged("vectors", "offsets", vectors)
 
 
-def _common(pages: Sequence[MultiVector] | Sequence[Compressed], dtype: str) -> dict[str, Array]:
-    """The arrays that pages have before compression and after it."""
-    columns = _optional("boxes", pages)
+def _extra(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
+    if all(page.extra is None for page in pages):
+        return {}
+    no_extra = np.zeros((0, pages[0].vectors.shape[1]), np.float32)
+    parts = []
+    for page in pages:
+        extra = no_extra if page.extra is None else page.extra
+        parts.append(to_rows(extra, dtype, _named(page)).parts[0])
+    return _ragged("extra", "extra_offsets", parts)
 
-    if any(page.extra is not None for page in pages):
-        no_extra = np.zeros((0, pages[0].vectors.shape[1]), np.float32)
-        parts = []
-        for page in pages:
-            extra = page.extra
-            if extra is None:
-                extra = no_extra
-            parts.append(cast(extra, dtype, page.id))
-        columns |= _ragged("extra", "extra_offsets", parts)
 
+def _named(page: MultiVector | Compressed) -> str:
+    return f"page '{page.id}'"
+
+
+def _grids(pages: Sequence[MultiVector] | Sequence[Compressed]) -> dict[str, Array]:
     grids = [page.grid or (0, 0) for page in pages]
     if any(rows for rows, _ in grids):
-        columns["grid"] = np.array(grids, np.int32)
-    return columns
+        return {"grid": np.array(grids, np.int32)}
+    return {}
 
 
 def _ragged(name: str, offsets: str, parts: Sequence[Array]) -> dict[str, Array]:
@@ -208,8 +202,64 @@ def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
     return {name: np.concatenate(parts)}
 
 
+def _stored_rows(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
+    """The vectors and extra rows of compressed pages as a dtype keeps them."""
+    vectors, extra = [], []
+    for page in pages:
+        rows = page.rows_in(dtype)
+        vectors.append(rows[: len(page)])
+        extra.append(rows[len(page) :])
+
+    columns = _rows_columns(concatenate(vectors), "vectors", "scales")
+    columns["offsets"] = row_offsets(vectors)
+    if any(len(rows) for rows in extra):
+        columns |= _rows_columns(concatenate(extra), "extra", "extra_scales")
+        columns["extra_offsets"] = row_offsets(extra)
+    if dtype in BITS_OF_CODES:
+        columns["dimensions"] = np.array([vectors[0].d], np.int32)
+    return columns
+
+
+def _rows_columns(rows: StoredRows, name: str, scales: str) -> dict[str, Array]:
+    """The array of some rows, the planes of codes beside each other, and their scales."""
+    columns = {name: np.concatenate(rows.parts, axis=1)}
+    if rows.scales is not None:
+        columns[scales] = rows.scales
+    return columns
+
+
+def dtype_of(columns: Columns) -> str:
+    """The dtype of a shard of compressed pages."""
+    vectors = columns["vectors"]
+    if "dimensions" not in columns:
+        return vectors.dtype.name
+    bits = vectors.shape[1] // plane_bytes(int(columns["dimensions"][0]))
+    return f"int{bits}"
+
+
+def _rows_of(columns: Columns, name: str, i: int) -> StoredRows | None:
+    """The rows of page i in `vectors` or `extra`; None where it has none."""
+    values = _part(columns, COMPRESSED, name, i)
+    if values is None:
+        return None
+    dtype = dtype_of(columns)
+    if dtype in BITS_OF_CODES:
+        d = int(columns["dimensions"][0])
+        width = plane_bytes(d)
+        parts = tuple(values[:, at : at + width] for at in range(0, values.shape[1], width))
+    else:
+        d = values.shape[1]
+        parts = (values,)
+    scales = _part(columns, COMPRESSED, SCALES[name], i)
+    return StoredRows(dtype, d, parts, scales)
+
+
 def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
-    vectors = arrays.floats(_part(columns, COMPRESSED, "vectors", i), "vectors", rank=2)
+    of_groups = _rows_of(columns, "vectors", i)
+    of_extra = _rows_of(columns, "extra", i)
+    if of_groups is None:
+        raise BadInput("it has no vectors")
+    vectors = _as_floats(of_groups, "vectors")
     groups = arrays.groups(_part(columns, COMPRESSED, "groups", i))
     if not 1 <= len(vectors) <= len(groups) or groups.max() >= len(vectors):
         raise BadInput(
@@ -226,16 +276,28 @@ def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
         theta=float(columns["theta"][i]),
         gap=float(columns["gap"][i]),
     )
+    rows = None
+    if of_groups.scales is not None:
+        rows = of_groups if of_extra is None else concatenate([of_groups, of_extra])
     return Compressed(
         vectors=vectors,
         groups=groups,
-        extra=_matrix(columns, "extra", i),
+        extra=None if of_extra is None else _as_floats(of_extra, "extra"),
         cut=cut,
         method=method,
         grid=grid,
         boxes=_matrix(columns, "boxes", i),
         id=id,
+        rows=rows,
     )
+
+
+def _as_floats(rows: StoredRows, what: str) -> Floats:
+    """What rows stand for; nan and infinity are refused."""
+    if rows.scales is None:
+        return arrays.floats(rows.parts[0], what, rank=2)
+    arrays.floats(rows.scales, f"the scales of {what}", rank=1)
+    return arrays.floats(to_vectors(rows), what, rank=2)
 
 
 def _matrix(columns: Columns, name: str, i: int) -> Any:
@@ -253,9 +315,41 @@ def _check(columns: Columns, layout: Mapping[str, Column], pages: int, where: st
     for name, column in layout.items():
         if name in columns or name in ALWAYS:
             _check_column(columns, name, column, pages, where)
+    if layout is COMPRESSED:
+        _check_numbers(columns, where)
     if "extra" in columns and columns["extra"].shape[1] != columns["vectors"].shape[1]:
         shapes = f"{columns['extra'].shape} beside {columns['vectors'].shape}"
         raise Damaged(f"{where}: 'extra' must be as wide as 'vectors', got {shapes}")
+
+
+def _check_numbers(columns: Columns, where: str) -> None:
+    """Refuse vectors that are of no dtype: whole numbers need a scale a row, and codes the dimensions of a vector."""
+    vectors = columns["vectors"]
+    extra = columns.get("extra", vectors)
+    is_float = vectors.dtype.kind == "f" and "dimensions" not in columns
+    is_int8 = vectors.dtype == np.int8 and "dimensions" not in columns
+    is_code = vectors.dtype == np.uint8 and _has_planes(columns)
+    if extra.dtype != vectors.dtype or not (is_float or is_int8 or is_code):
+        raise Damaged(
+            f"{where}: 'vectors' of {vectors.dtype} {vectors.shape} are of no dtype of ours"
+        )
+    needed = set() if is_float else {"scales"}
+    if not is_float and "extra" in columns:
+        needed.add("extra_scales")
+    if needed != set(SCALES.values()) & set(columns):
+        raise Damaged(f"{where}: vectors of {dtype_of(columns)} need the arrays {sorted(needed)}")
+
+
+def _has_planes(columns: Columns) -> bool:
+    """Whether `dimensions` is a number that fits as wide an array of planes."""
+    given = columns.get("dimensions")
+    if given is None or given.dtype.kind not in "iu" or given.shape != (1,):
+        return False
+    d = int(given[0])
+    if not 1 <= d <= LARGEST_D:
+        return False
+    bits, rest = divmod(columns["vectors"].shape[1], plane_bytes(d))
+    return not rest and f"int{bits}" in BITS_OF_CODES
 
 
 def _check_column(columns: Columns, name: str, column: Column, pages: int, where: str) -> None:
@@ -282,7 +376,7 @@ def _part(columns: Columns, layout: Mapping[str, Column], name: str, i: int) -> 
         return None
     offsets = columns[layout[name].offsets]
     part = columns[name][offsets[i] : offsets[i + 1]]
-    if name == "extra" and not len(part):
+    if name.startswith("extra") and not len(part):
         return None
     return part
 

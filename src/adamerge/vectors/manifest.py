@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from adamerge import files
+from adamerge.codes import DTYPES
 from adamerge.errors import Damaged, NotFound, TooNew
 
-VERSION = 1
+VERSION = 2  # 1 where vectors are floats, so that earlier versions of adamerge read them
 NAME = "manifest.json"
-DTYPES = ("float16", "float32")
+FLOATS = ("float16", "float32")
 MOST_PAGES = 1 << 40  # of a shard: a number beyond it counts nothing
 SHARD = re.compile(r"shard-\d{5,}\.safetensors", re.ASCII)  # a name, never a path out of the folder
 
@@ -28,7 +29,7 @@ class Manifest:
     versions: dict[str, str] = field(default_factory=dict)
     pages: int | None = None
     shards: dict[str, int] = field(default_factory=dict)  # name -> pages
-    version: int = VERSION
+    version: int = 1
 
     def __str__(self) -> str:
         """What made the pages, in words."""
@@ -82,7 +83,7 @@ def _wrong_field(manifest: Manifest) -> str:
     if manifest.version < 1:
         return f"its version is {manifest.version}"
     if manifest.dtype not in DTYPES:
-        return f"its dtype is {manifest.dtype!r}, and vectors are {' or '.join(DTYPES)}"
+        return f"its dtype is {manifest.dtype!r}, and vectors are {', '.join(DTYPES)}"
     for name in ("method", "source"):
         value = getattr(manifest, name)
         if not isinstance(value, str):

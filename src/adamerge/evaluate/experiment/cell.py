@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from adamerge.arrays import ArrayLike
+from adamerge.codes import bytes_per_row
+from adamerge.compress.names import read_name
 from adamerge.evaluate.experiment.measures import MEASURE
 
 Values = list[float | None]
@@ -64,8 +66,9 @@ class Cell:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all stored vectors in float16."""
-        return 2 * (self.stored + self.extra) * self.dimensions
+        """Bytes of all stored vectors in the dtype that the method's name says, with scales; else in float16."""
+        dtype = read_name(self.method).dtype or "float16"
+        return (self.stored + self.extra) * bytes_per_row(self.dimensions, dtype)
 
     @property
     def thetas(self) -> list[float]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from adamerge.arrays import Floats
 from adamerge.compress.methods import PruneThenMerge, SemCluster
+from adamerge.compress.names import split_dtype
 from adamerge.compress.stream import compress_pages
 from adamerge.evaluate.data import Dataset
 from adamerge.evaluate.experiment.bm25 import bm25_scores
@@ -136,7 +137,8 @@ def _finds_its_cut(entry: MethodOrControl) -> bool:
     """Whether theta says something of the page: of methods that cut by similarity, and of their Gaussian control."""
     if isinstance(entry, Control):
         return entry.name == "gaussian"
-    return not isinstance(entry, CUT_BY_COUNT)
+    method, _ = split_dtype(entry)
+    return not isinstance(method, CUT_BY_COUNT)
 
 
 @cache

@@ -34,7 +34,15 @@ from adamerge.compress.merge import (
     rule_of,
     weigh,
 )
-from adamerge.compress.names import METHODS, Method, Name, method_of, read_name
+from adamerge.compress.names import (
+    METHODS,
+    Method,
+    MethodInDtype,
+    Name,
+    method_of,
+    parse_method,
+    read_name,
+)
 from adamerge.errors import BadInput, UnknownName, did_you_mean
 from adamerge.types import Compressed, Cut, MultiVector
 
@@ -56,12 +64,14 @@ class Control:
         return f"{self.name}({self.of})"
 
 
-MethodOrControl = Method | Control
+MethodOrControl = Method | MethodInDtype | Control
 
 
 def parse_method_or_control(text: str) -> MethodOrControl:
     """The method or control of a name."""
     name = read_name(text)
+    if name.dtype and (name.control or name.method in ALONE):
+        raise BadInput(f"'{text}': a dtype stands after a method, not after a control")
     known = ", ".join(sorted(CONTROLS.keys() | ALONE))
     if name.control in CONTROLS:
         return Control(name.control, _method_in_brackets(name))
@@ -76,7 +86,7 @@ def parse_method_or_control(text: str) -> MethodOrControl:
         return Control(name.method)
     if name.method in CONTROLS and name.method not in METHODS:
         raise BadInput(f"'{text}': write {name.method}(METHOD); controls are {known}")
-    return method_of(name)
+    return parse_method(text)
 
 
 def _method_in_brackets(name: Name) -> Method:
@@ -88,7 +98,7 @@ def _method_in_brackets(name: Name) -> Method:
 
 def compressor(entry: MethodOrControl, pages: Sequence[MultiVector]) -> Compressor:
     """What compresses a page: a method as it is, a control once it has seen the sizes of all pages."""
-    if isinstance(entry, Method):
+    if isinstance(entry, Method | MethodInDtype):
         return entry
     if entry.of is None:
         return _mean_vector

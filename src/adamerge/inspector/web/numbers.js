@@ -3,7 +3,7 @@
 import { byId } from "./elements.js";
 import { fixed, percent, plural, signed, whole } from "./format.js";
 import { data } from "./page_data.js";
-import { bytesOf, OWN_SETTINGS, resultOf } from "./result.js";
+import { bytesBefore, OWN_SETTINGS, resultOf } from "./result.js";
 
 const own = resultOf(OWN_SETTINGS);
 
@@ -16,7 +16,7 @@ export function showNumbers(result, floor, byHand) {
     "count-of": `of ${whole(data.patches)}${extra}`,
     compression: percent(result.compression),
     bytes: whole(result.bytes),
-    "bytes-of": `of ${whole(bytesOf(data.patches))}`,
+    "bytes-of": `of ${whole(bytesBefore())}`,
     theta: fixed(result.theta),
     gap: fixed(result.gap),
     method: methodName(result, floor),

@@ -14,7 +14,12 @@ function cutOfMethod(step, floor) {
 }
 
 export function bytesOf(vectors) {
-  return 2 * data.dimensions * (vectors + data.extra);
+  return data.vector_bytes * (vectors + data.extra);
+}
+
+// In float16, as an encoder gives the page.
+export function bytesBefore() {
+  return 2 * data.dimensions * (data.patches + data.extra);
 }
 
 // step and floor are places in the lists of choices, made is a number of merges.

@@ -20,7 +20,7 @@ from adamerge.errors import (
     StoreUnavailable,
 )
 from adamerge.inspector.stored_page import file_of
-from adamerge.search import matches
+from adamerge.search import Found, Match, matches
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.query_batcher import QueryBatcher
 from adamerge.server.reader.query_words import QueryWord, join_tokens
@@ -29,7 +29,6 @@ from adamerge.server.settings import Limits
 from adamerge.store import Entry, Store, is_store, open_named
 from adamerge.store.contents import StoredFile, files_of
 from adamerge.store.entry import Source
-from adamerge.types import Found, Match
 
 T = TypeVar("T")
 EncodedQuery = tuple[Floats, list[str]]  # vectors (q, d) of a query, and the token behind each

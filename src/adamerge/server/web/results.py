@@ -3,10 +3,10 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from adamerge.search import Found, Hit
 from adamerge.server.params import MAX_HITS, SearchQuery
 from adamerge.server.reader.store_reader import SearchResult
 from adamerge.server.serialize import serialize_hit
-from adamerge.types import Found, Hit
 
 MORE = 10  # hits that "more" adds
 

@@ -78,7 +78,7 @@ def index_folder(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
 
     def skip(error: AdamergeError) -> None:
         skipped.append(redact(error, task["root"]))
-        progress.advance()
+        progress.pass_over()
 
     counts: Counter[str] = Counter()
     with _open(task) as store:
@@ -88,7 +88,7 @@ def index_folder(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
         for change in index_files([folder], store, how):
             counts[change.did] += 1
             if change.did == "unchanged":
-                progress.advance()
+                progress.pass_over()
 
     return {
         "total": progress.total,
@@ -192,6 +192,10 @@ class FolderProgress:
         """Tell that so many more pages are done."""
         self.done = min(self.done + count, self.total)
         self._tell()
+
+    def pass_over(self, count: int = 1) -> None:
+        """Tell that so many pages needed no work."""
+        self.advance(count)
 
     def _tell(self) -> None:
         self.tell({"done": self.done, "total": self.total, "current": self.current})

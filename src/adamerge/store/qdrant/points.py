@@ -10,10 +10,10 @@ from uuid import NAMESPACE_URL, uuid5
 import numpy as np
 from qdrant_client import models
 
+from adamerge.codes import to_vectors
 from adamerge.store.about import About
 from adamerge.store.entry import Entry, entry_of, row_of
 from adamerge.store.metadata import as_utc
-from adamerge.vectors.columns import cast
 
 # How the values of a kind are read from JSON, where JSON does not have the kind.
 FROM_JSON: dict[str, Callable[[Any], Any]] = {
@@ -38,7 +38,7 @@ def to_point(entry: Entry, dtype: str) -> models.PointStruct:
         "thumbnail": base64.b64encode(entry.thumbnail).decode(),
         "metadata": to_json(metadata),
     }
-    rounded = cast(page.stored, dtype, page.id).astype(np.float32)
+    rounded = to_vectors(page.rows_in(dtype))
     vectors = {"vectors": rounded.tolist(), "mean": page.stored.mean(0).tolist()}
     return models.PointStruct(id=uuid_of(entry.id), vector=vectors, payload=payload)
 
@@ -52,6 +52,7 @@ def to_entry(point: Any, about: About, columns: Mapping[str, str]) -> Entry:
     return entry_of(
         row,
         np.array(point.vector["vectors"], np.float32),
+        None,
         boxes,
         row["word_boxes"],
         about.method,
