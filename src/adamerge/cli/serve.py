@@ -92,7 +92,7 @@ def serve(
     names: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Search a store, or a folder of files, in a browser and by a JSON API. People see why a page was found.
+    """Search a store or a folder in a browser, and by a JSON API. People see why a page was found.
 
     The store of a folder is made, or brought up to date, while the server runs; the page shows how far it is. Only this
     machine can reach the server unless --host says otherwise, and then a token is needed.
