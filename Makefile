@@ -27,7 +27,7 @@ help:  ## this list
 demo: weights  ## index a report whole and compressed, search both, and print hits and bytes side by side
 	$(BIN)/python examples/demo.py build/demo
 
-test: lint browser weights  ## lint, types, and all tests: what CI runs
+test: lint browser postgresql weights  ## lint, types, and all tests: what CI runs
 	@echo "mypy runs beside the tests; what it says comes at the end"
 	@mkdir -p build; $(BIN)/mypy > build/types.txt 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest $(AT_ONCE) --durations 10; result=$$?; \
@@ -75,6 +75,10 @@ chromium:
 	$(AS_ROOT) apt-get update -qq
 	$(AS_ROOT) apt-get install -y -qq chromium
 
+postgresql:  ## PostgreSQL for the test of its recipe, from Debian's packages if there is none; without it that test is skipped
+	@$(PYTHON) tests/postgresql.py || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -y -qq postgresql; } \
+		|| echo "PostgreSQL cannot be installed: its recipe is not tested" >&2
+
 screenshots: browser weights  ## make the pictures of docs/ again
 	$(BIN)/python docs/screenshots.py
 
@@ -102,7 +106,7 @@ $(VENV)/.pip: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack]' --group test
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack,ray]' --group test
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
@@ -118,4 +122,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help weights demo test chaos check lint bench paper docs fuzz sanitize browser chromium screenshots clean
+.PHONY: help weights demo test chaos check lint bench paper docs fuzz sanitize browser chromium postgresql screenshots clean

@@ -114,12 +114,14 @@ class Found:
     how         "exact": every page was compared; "settled": more candidates did not change the hits; "limit": the
                 candidates were still changing the hits when there were as many as a search may take
     candidates  pages that were compared, of `pages` that passed the filter
+    first_stage what proposed the candidates: "sign planes", or "mean vectors"; "" where every page was compared
     """
 
     hits: tuple[Hit, ...]
     how: str
     candidates: int
     pages: int
+    first_stage: str = ""
 
     def __len__(self) -> int:
         """Hits found."""
@@ -155,4 +157,6 @@ class Found:
             facts.append(f"best {shortened(self.hits[0].id)!r}")
         facts.append(self.how)
         facts.append(f"{self.candidates:,} of {self.pages:,} pages compared")
+        if self.first_stage:
+            facts.append(f"proposed by {self.first_stage}")
         return shown("Found", "", *facts)

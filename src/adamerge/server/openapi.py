@@ -234,6 +234,7 @@ SCHEMAS = {
         how={"enum": ["exact", "settled", "limit"]},
         candidates=WHOLE,
         pages=WHOLE,
+        first_stage={"enum": ["", "sign planes", "mean vectors"]},
         milliseconds={"type": "number"},
         hits={"type": "array", "items": HIT},
     ),

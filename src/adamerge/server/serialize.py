@@ -40,6 +40,7 @@ def serialize_search(result: SearchResult, query: SearchQuery) -> dict[str, Any]
         "how": found.how,
         "candidates": found.candidates,
         "pages": found.pages,
+        "first_stage": found.first_stage,
         "milliseconds": round(result.milliseconds, 2),
         "hits": [serialize_hit(hit, result.words, query) for hit in found],
     }

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from adamerge.compress import DEFAULT_METHOD, Method, MethodInDtype, parse_method
 from adamerge.compress.names import split_dtype
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
-from adamerge.encoders.encode import Watcher, batches, encode_batch
+from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
@@ -17,6 +17,7 @@ from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
 from adamerge.types import Compressed, Page
+from adamerge.vectors.watcher import Watcher
 
 PIXELS = 512  # of a thumbnail's longer side
 
