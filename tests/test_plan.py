@@ -4,6 +4,7 @@ import json
 import runpy
 from pathlib import Path
 
+import manual
 import numpy as np
 import pytest
 from cli import call, lines
@@ -262,3 +263,34 @@ def test_a_store_of_compressed_pages_is_refused(tmp_path):
     done = call("plan", tmp_path / "small.store")
     assert done.returncode == 1
     assert "plan on the files" in done.stderr
+
+
+def test_a_budget_chooses_the_method_of_a_new_store_which_then_keeps_it(tmp_path):
+    pdf = manual.make(tmp_path / "manual.pdf")
+    words = (
+        "index",
+        pdf,
+        "--store",
+        tmp_path / "store",
+        "--bytes-per-page",
+        "400",
+        "--thumbnail",
+        0,
+    )
+    first = call(*words)
+    assert first.returncode == 0, first.stderr
+    with am.open_store(tmp_path / "store") as store:
+        facts = store.facts()
+    assert f"{facts['method']}+{facts['dtype']} for 400 bytes a page" in first.stderr
+    assert 360 <= facts["bytes of vectors"] / facts["pages"] <= 400
+
+    again = call(*words)
+    assert f"goes on with {facts['method']}" in again.stderr
+
+
+def test_a_budget_beside_a_method_is_refused_before_anything_is_written(tmp_path):
+    given = ("--bytes-per-page", "400", "--method", "height")
+    done = call("index", ROOT / "examples" / "sample.pdf", "--store", tmp_path / "store", *given)
+    assert done.returncode == 2
+    assert "leave out --method" in done.stderr
+    assert not (tmp_path / "store").exists()

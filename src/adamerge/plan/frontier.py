@@ -20,7 +20,7 @@ class PlanRow:
 
     rows_per_page, most_rows  stored vectors and extra rows: the mean, and the most of any page of the sample
     agreement, agreement_low, agreement_high   with its 95 % interval over pages
-    expected_loss, low, high  loss of nDCG@5; the interval held 90 % of the true losses of books that were left out
+    expected_loss, low, high  loss of nDCG@5, with the interval that docs/plan.md describes
     """
 
     method: str

@@ -20,7 +20,7 @@ JUDGED_ENCODERS = ("minilm",)  # others have no judgements here: their loss is a
 
 @dataclass(frozen=True)
 class Loss:
-    """The loss to expect, and the interval that held 90 % of the true losses of books that were left out."""
+    """The loss to expect, and an interval wide enough for 90 % of the losses of every book, predicted from the others."""
 
     expected: float
     low: float

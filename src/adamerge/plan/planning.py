@@ -19,7 +19,7 @@ from adamerge.plan.target import Target, target_of
 from adamerge.threads import cores
 from adamerge.types import MultiVector
 
-QUERIES = 300  # drawn from the sample; the map from agreement to loss was made with as many
+QUERIES = 300  # drawn from the sample
 TOP = 10
 FEWEST_PAGES = 20  # below it, the top ten is most of the sample
 
