@@ -90,7 +90,8 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
     Methods are tried on a sample: merging up to several heights, with and without pruning where there is attention,
     in several dtypes. The table has those that no other beats in bytes and agreement. Agreement is the share of the
-    uncompressed top ten that is kept; the expected loss of nDCG@5 is estimated from it, with an interval; docs/plan.md says how far that holds.
+    uncompressed top ten that is kept. The loss of nDCG@5 is estimated from it, with an interval; docs/plan.md says how
+    far that holds.
 
     \b
     adamerge plan reports/ --total 50GB --pages 2000000

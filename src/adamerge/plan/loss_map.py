@@ -20,7 +20,7 @@ JUDGED_ENCODERS = ("minilm",)  # others have no judgements here: their loss is a
 
 @dataclass(frozen=True)
 class Loss:
-    """The loss to expect, and an interval wide enough for 90 % of the losses of every book, predicted from the others."""
+    """The loss to expect, and an interval that is wide enough for most books: docs/plan.md says how wide, and why."""
 
     expected: float
     low: float
