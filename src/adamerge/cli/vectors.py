@@ -243,8 +243,7 @@ def _compress(
     plain, named_dtype = split_dtype(method)
     if dtype and named_dtype and dtype != named_dtype:
         raise BadInput(f"--dtype {dtype} contradicts --method {method}: leave one of them out")
-    first = next(_pages(source, options), None)  # before anything is written
-    if first is None:
+    if _is_empty(source, options):  # before anything is written
         raise BadInput(f"{source} holds no pages")
     read_from = f"{fingerprint(source)} {options}".rstrip()
     with Writer(
@@ -262,6 +261,13 @@ def _compress(
         small_pages = compress_pages(pages, method, workers)
         for small in tracked(small_pages, "compressing", _count(source), out.done):
             out.add(small)
+
+
+def _is_empty(source: Path, options: ReadOptions) -> bool:
+    """Whether there is no page to read; a manifest says how many there are, of other files the first one is read."""
+    if is_shards(source) and not options:
+        return len(open_shards(source)) == 0
+    return next(_pages(source, options), None) is None
 
 
 def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:

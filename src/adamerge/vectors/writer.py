@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -248,6 +247,8 @@ def _dtype_name(dtype: DTypeLike | str, method: str) -> str:
 
 
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version  # takes long to import, and readers do not need it
+
     return {package: version(package) for package in PACKAGES}
 
 
