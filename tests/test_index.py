@@ -332,7 +332,7 @@ from light import Light
 from adamerge.store import index
 from adamerge.store.lance import store as lance_store
 lance_store.WRITES_BEFORE_TIDYING, index.PAGES_PER_WRITE = 4, 5
-with am.open_store(sys.argv[1]) as store:
+with am.open_store(sys.argv[1], dtype="int4") as store:
     for change in am.index_files([sys.argv[2]], store, am.Indexing(Light(), "adamerge:k=none,c_min=0.5", dpi=30)):
         print(change.did, change.id, flush=True)
 """
@@ -381,7 +381,7 @@ def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_pat
     last = start_indexing(place, folder)
     with ended(last):
         last.communicate(timeout=LONG)
-    with am.open_store(place) as killed, am.open_store(tmp_path / "fresh") as fresh:
+    with am.open_store(place) as killed, am.open_store(tmp_path / "fresh", dtype="int4") as fresh:
         index(fresh, folder, dpi=30)
         pages = {entry.id: entry for entry in fresh.entries()}
         assert sorted(entry.id for entry in killed.entries()) == sorted(pages)

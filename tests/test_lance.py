@@ -288,6 +288,7 @@ import sys
 sys.path.insert(0, sys.argv[2])
 import numpy as np
 import adamerge as am
+from adamerge.codes import to_vectors
 from lance_pages import a_query, written
 searches, replaced = 0, 0
 with am.open_store(sys.argv[1], memory=sys.argv[3]) as store:
@@ -296,8 +297,8 @@ with am.open_store(sys.argv[1], memory=sys.argv[3]) as store:
         assert len(found) == 5
         for entry in store.get([hit.id for hit in found]):
             if entry.number > 1:
-                expected = written(entry.number - 2).page.vectors
-                assert np.array_equal(entry.page.vectors, expected.astype(np.float16).astype(np.float32)), entry.id
+                expected = to_vectors(written(entry.number - 2).page.rows_in(store.about.dtype))
+                assert np.array_equal(entry.page.vectors, expected), entry.id
                 replaced += 1
         searches += 1
 """
@@ -312,7 +313,11 @@ def start(code, *arguments):
     )
 
 
-def test_readers_see_whole_pages_while_a_writer_writes_and_compacts(path):
+@pytest.mark.parametrize("dtype", ["float16", "int4"])
+def test_readers_see_whole_pages_while_a_writer_writes_and_compacts(tmp_path, dtype):
+    path = tmp_path / "store"
+    with am.open_store(path, dtype=dtype) as store:
+        store.add(a_page(i) for i in range(600))
     writer = start(WRITER, str(path))
     writer.stdout.readline()
     readers = [start(READER, str(path), memory) for memory in ("1GB", "10KB")]

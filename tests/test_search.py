@@ -111,9 +111,10 @@ def test_candidates_double_until_the_best_stay_the_same():
     truth = {id: -float(i) for i, id in enumerate(ids)}
     truth[ids[100]] = 5.0  # a page that the first stage thinks little of
     propose, score, asked = pages_by_rank(truth, ids)
-    ranking = rank_in_two_stages(3, 1000, propose, score)
+    ranking = rank_in_two_stages(3, 1000, propose, score, "first")
     assert [id for id, _ in ranking.best] == [ids[100], ids[0], ids[1]]
     assert (ranking.how, ranking.candidates, ranking.pages) == ("settled", 256, 1000)
+    assert ranking.first_stage == "first"
     assert asked == [FIRST_CANDIDATES, 128, 256]
 
 
@@ -131,7 +132,7 @@ def test_never_more_candidates_are_asked_for_than_the_limit_or_k(k, numbers):
     ids = [f"p{i:04d}" for i in range(9000)]
     truth = {id: float(i) for i, id in enumerate(ids)}  # every page is better than those before it
     propose, score, asked = pages_by_rank(truth, ids)
-    ranking = rank_in_two_stages(k, 9000, propose, score)
+    ranking = rank_in_two_stages(k, 9000, propose, score, "first")
     assert (ranking.how, ranking.candidates) == ("limit", max(k, MOST_CANDIDATES))
     assert asked == numbers
 
@@ -140,8 +141,8 @@ def test_when_all_pages_are_candidates_the_result_is_exact():
     ids = [f"p{i}" for i in range(50)]
     truth = {id: float(i % 7) for i, id in enumerate(ids)}
     propose, score, _ = pages_by_rank(truth, ids)
-    ranking = rank_in_two_stages(3, 50, propose, score)
-    assert (ranking.how, ranking.candidates) == ("exact", 50)
+    ranking = rank_in_two_stages(3, 50, propose, score, "first")
+    assert (ranking.how, ranking.candidates, ranking.first_stage) == ("exact", 50, "")
     assert ranking.best == [("p13", 6.0), ("p20", 6.0), ("p27", 6.0)]
 
 

@@ -57,10 +57,11 @@ def hit_as_json(hit: Hit) -> dict[str, Any]:
 
 def how_found(found: Found) -> str:
     """How the hits were found, in one line."""
+    candidates = f"{found.candidates:,} candidates of the {found.first_stage} compared"
     words = {
         "exact": "every page compared",
-        "settled": f"{found.candidates:,} candidates compared; half of them gave the same hits",
-        "limit": f"{found.candidates:,} candidates compared, which is the limit: --exact compares all pages",
+        "settled": f"{candidates}; half of them gave the same hits",
+        "limit": f"{candidates}, which is the limit: --exact compares all pages",
     }
     return f"{found.pages:,} pages: {words[found.how]}"
 

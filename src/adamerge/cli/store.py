@@ -9,8 +9,9 @@ from adamerge.cli.common import as_lines, existing, in_store, query_prefix
 from adamerge.cli.hits import hit_as_json, hits_as_text, how_found
 from adamerge.cli.progress import tracked
 from adamerge.cli.text_table import counted
+from adamerge.codes import DTYPES
 from adamerge.errors import NotFound
-from adamerge.store import DTYPES, open_named
+from adamerge.store import open_named
 from adamerge.store.contents import find_missing, find_source
 from adamerge.store.transfer import copy as copy_pages
 from adamerge.store.transfer import export_parquet, export_shards
@@ -32,7 +33,7 @@ from adamerge.store.transfer import export_parquet, export_shards
     "--memory",
     default="4GiB",
     show_default=True,
-    help="Compare all pages if their vectors take no more than this; else search in two stages.",
+    help="Bytes of vectors to hold. Where they take more, candidates are read from disk.",
 )
 @click.option("--group", is_flag=True, help="Put the hits of one file together.")
 @as_lines
@@ -61,7 +62,8 @@ def search(
         found = store.search(query, k, where, exact=exact)
     if as_json:
         for hit in found:
-            click.echo(json.dumps(hit_as_json(hit) | {"how": found.how}, default=str))
+            how = {"how": found.how, "first_stage": found.first_stage}
+            click.echo(json.dumps(hit_as_json(hit) | how, default=str))
     else:
         click.echo(hits_as_text(found, group))
     click.echo(how_found(found), err=True)
@@ -97,12 +99,10 @@ def delete(address: str, ids: tuple[str, ...], source: str | None) -> None:
 )
 @click.option(
     "--dtype",
-    type=click.Choice(["float16", "float32"]),
-    default="float16",
-    show_default=True,
-    help="Type of the vectors in a folder.",
+    type=click.Choice(DTYPES),
+    help="Type of the vectors in a folder.  [default: that of STORE]",
 )
-def export(address: str, out: Path, dtype: str) -> None:
+def export(address: str, out: Path, dtype: str | None) -> None:
     """Write the pages of STORE to a folder of vectors, or to Parquet. Other programs read the Parquet file."""
     with existing(address) as store:
         if out.suffix == ".parquet":
@@ -119,7 +119,7 @@ def export(address: str, out: Path, dtype: str) -> None:
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    help="Type of the vectors in a new store.  [default: that of FROM, if TO can keep it]",
+    help="Type of the vectors in a new store: that of FROM, or one of fewer bytes.  [default: that of FROM]",
 )
 @click.option(
     "--merge",

@@ -2,14 +2,15 @@
 
 In the order of a search:
 
-    maxsim.py      the score of a page
-    memory.py      exact search: all pages, held in memory
-    two_stage.py   search of more pages than memory holds: how many candidates, and when that is enough
-    ranking.py     scores -> the k best pages
-    matches.py     why a page was found: where on it each query vector matched
-    snippets.py    what a person reads of it: sentences.py finds the sentences, stop_words.py what is not marked
-    hits.py        the k best pages -> hits, with their matches and snippets
-    found.py       what a search gives: Found, Hit, Match, Snippet
+    maxsim.py        the score of a page
+    memory.py        exact search: all pages, held in memory; mapped_rows.py: or in a file that is mapped
+    sign_planes.py   the first stage of a search in codes: which pages are candidates
+    two_stage.py     how many candidates, and when that is enough
+    ranking.py       scores -> the k best pages
+    matches.py       why a page was found: where on it each query vector matched
+    snippets.py      what a person reads of it: sentences.py finds the sentences, stop_words.py what is not marked
+    hits.py          the k best pages -> hits, with their matches and snippets
+    found.py         what a search gives: Found, Hit, Match, Snippet
 
 And beside it, for experiments:
 
@@ -18,13 +19,15 @@ And beside it, for experiments:
 
 from adamerge.search.found import Found, Hit, Match, Snippet
 from adamerge.search.hits import hits_of
+from adamerge.search.mapped_rows import mapped_rows
 from adamerge.search.matches import matches, patch_boxes
 from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all, maxsim_of_batches
 from adamerge.search.memory import VectorsInMemory
 from adamerge.search.ranking import Ranking, best
 from adamerge.search.score_matrix import StackedQueries, score_pages, stack_queries
+from adamerge.search.sign_planes import nearest_by_signs
 from adamerge.search.snippets import snippet_of
-from adamerge.search.two_stage import rank_in_two_stages
+from adamerge.search.two_stage import most_candidates, rank_in_two_stages
 
 __all__ = [
     "Found",
@@ -38,10 +41,13 @@ __all__ = [
     "best",
     "check_query",
     "hits_of",
+    "mapped_rows",
     "matches",
     "maxsim",
     "maxsim_all",
     "maxsim_of_batches",
+    "most_candidates",
+    "nearest_by_signs",
     "patch_boxes",
     "rank_in_two_stages",
     "score_pages",

@@ -75,8 +75,8 @@ class Hit:
     """A page that a search found.
 
     source, number  the file of the page, and which page of the file it is
-    matches         one per query vector; their similarities sum to `score`. In a store of int8 they do so to its
-                    rounding: the score is of the query in int8 too, a match of the query itself
+    matches         one per query vector; their similarities sum to `score`. In a store of int8 or codes they do
+                    so to its rounding: the score is of a rounded query, a match of the query itself
     rank            1 for the best page
     snippet         the sentences of the page around the best matches
     root            the folder in which the file was found, "" where it is not known
@@ -114,12 +114,14 @@ class Found:
     how         "exact": every page was compared; "settled": more candidates did not change the hits; "limit": the
                 candidates were still changing the hits when there were as many as a search may take
     candidates  pages that were compared, of `pages` that passed the filter
+    first_stage what proposed the candidates: "sign planes", or "mean vectors"; "" where every page was compared
     """
 
     hits: tuple[Hit, ...]
     how: str
     candidates: int
     pages: int
+    first_stage: str = ""
 
     def __len__(self) -> int:
         """Hits found."""
@@ -155,4 +157,6 @@ class Found:
             facts.append(f"best {shortened(self.hits[0].id)!r}")
         facts.append(self.how)
         facts.append(f"{self.candidates:,} of {self.pages:,} pages compared")
+        if self.first_stage:
+            facts.append(f"proposed by {self.first_stage}")
         return shown("Found", "", *facts)

@@ -16,12 +16,14 @@ class Ranking(NamedTuple):
     how          "exact", "settled" or "limit", as in Found
     candidates   pages that were compared with the query
     pages        pages that passed the filter
+    first_stage  what proposed the candidates: "sign planes" or "mean vectors"; "" where every page was compared
     """
 
     best: list[tuple[str, float]]
     how: str
     candidates: int
     pages: int
+    first_stage: str = ""
 
 
 def best(ids: Sequence[str], scores: Floats, k: int) -> list[tuple[str, float]]:

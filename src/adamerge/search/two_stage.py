@@ -1,8 +1,8 @@
-"""Search in two stages, for more pages than memory holds.
+"""Search in two stages, for many pages.
 
-The first stage is cheap: an index of one mean vector a page proposes candidates. The second stage is exact: MaxSim
-ranks the candidates. Nobody knows beforehand how many candidates are enough. So their number doubles until more of them
-do not change the k best pages.
+The first stage is cheap: the sign planes of codes, or an index of one mean vector a page, propose candidates. The
+second stage is exact: MaxSim of what is stored ranks the candidates. Nobody knows beforehand how many candidates are
+enough. So their number doubles until more of them do not change the k best pages.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,20 @@ Propose = Callable[[int], list[str]]
 Score = Callable[[list[str]], tuple[list[str], Floats]]
 
 
-def rank_in_two_stages(k: int, pages: int, propose: Propose, score: Score) -> Ranking:
-    """The k best of some pages, by the exact scores of candidates.
+def most_candidates(k: int, pages: int) -> int:
+    """How many of some pages may be candidates, if k hits are asked for."""
+    return min(max(MOST_CANDIDATES, k), max(pages, 1))
+
+
+def rank_in_two_stages(
+    k: int, pages: int, propose: Propose, score: Score, first_stage: str
+) -> Ranking:
+    """The k best of some pages, by the exact scores of candidates; `first_stage` says in words what proposes them.
 
     It ends as "exact" when all pages were candidates, as "settled" when twice as many candidates gave the same k best
     pages, and as "limit" when no more candidates are allowed.
     """
-    limit = min(max(MOST_CANDIDATES, k), max(pages, 1))
+    limit = most_candidates(k, pages)
     n = min(max(FIRST_CANDIDATES, CANDIDATES_PER_HIT * k), limit)
     ids: list[str] = []
     scores: Floats = np.zeros(0, np.float32)
@@ -46,9 +53,9 @@ def rank_in_two_stages(k: int, pages: int, propose: Propose, score: Score) -> Ra
         if len(ids) >= pages:
             return Ranking(current, "exact", len(ids), pages)
         if current == previous:
-            return Ranking(current, "settled", len(ids), pages)
+            return Ranking(current, "settled", len(ids), pages, first_stage)
         if n >= limit:
-            return Ranking(current, "limit", len(ids), pages)
+            return Ranking(current, "limit", len(ids), pages, first_stage)
 
         previous = current
         n = min(2 * n, limit)

@@ -16,6 +16,7 @@ from adamerge.server.reader.query_words import QueryWord, distinct
 from adamerge.server.reader.store_reader import SearchResult
 from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
+from adamerge.store.contents import StoredFile
 from adamerge.types import Compressed
 
 SHOWN_WORDS = 12  # of a match
@@ -40,6 +41,7 @@ def serialize_search(result: SearchResult, query: SearchQuery) -> dict[str, Any]
         "how": found.how,
         "candidates": found.candidates,
         "pages": found.pages,
+        "first_stage": found.first_stage,
         "milliseconds": round(result.milliseconds, 2),
         "hits": [serialize_hit(hit, result.words, query) for hit in found],
     }
@@ -90,6 +92,23 @@ def count_extra(small: Compressed) -> int:
     if small.extra is None:
         return 0
     return len(small.extra)
+
+
+def serialize_file(file: StoredFile) -> dict[str, Any]:
+    """A file of the store, without its folder; `links.page` leads to its first page in the store."""
+    fields = asdict(file)
+    del fields["folder"], fields["first_page"]
+    fields["metadata"] = serialize_metadata(file.metadata)
+    fields["indexed"] = None
+    if file.indexed is not None:
+        fields["indexed"] = file.indexed.isoformat(timespec="seconds")
+    first = links(file.first_page, "")
+    fields["links"] = {
+        "page": first["page"],
+        "picture": first["picture"],
+        "file": f"/file/{quote(file.source)}",
+    }
+    return fields
 
 
 def serialize_job(job: Job) -> dict[str, Any]:

@@ -13,14 +13,14 @@ In the order of the data:
     transfer.py                    a store -> files of vectors, or another store
 """
 
-from adamerge.store.about import DTYPES
+from adamerge.store.about import DEFAULT_DTYPE
 from adamerge.store.base import Store
 from adamerge.store.entry import Entry
 from adamerge.store.index import Change, Indexing, index_files
 from adamerge.store.open import is_store, open_named, open_store, parse_bytes
 
 __all__ = [
-    "DTYPES",
+    "DEFAULT_DTYPE",
     "Change",
     "Entry",
     "Indexing",

@@ -5,12 +5,14 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 from uuid import uuid4
 
-from adamerge.codes import bytes_per_row
+from adamerge.codes import BITS_OF_CODES, DTYPES, bytes_per_row
+from adamerge.codes.rotation import NAME as ROTATION
 from adamerge.errors import BadFile, Damaged, Mismatch, TooNew
 from adamerge.types import Compressed
 
-DTYPES = ("float16", "float32", "int8")
-VERSION = 2  # of new stores; stores of version 1 have no checksums, and are still read and written
+DEFAULT_DTYPE = "float16"  # of a new store where nothing says another
+# Of new stores. Earlier ones are still read and written: version 1 has no checksums, and version 2 no codes.
+VERSION = 3
 # What must be the same for all pages of a store.
 SAME_FOR_ALL_PAGES = ("name", "revision", "max_num_visual_tokens", "dpi")
 
@@ -26,6 +28,7 @@ class About:
     encoder      what the encoder says of itself: name, revision, options, and the dpi of the pages
     made         a random id of the store, which tells it from another one in its place
     copied_from  `made` of the store that this one is a copy of, or ""
+    rotation     the name of the rotation of codes; "" where vectors are no codes
     """
 
     dimension: int
@@ -35,6 +38,7 @@ class About:
     made: str = field(default_factory=_new_identity)
     version: int = VERSION
     copied_from: str = ""
+    rotation: str = ""
 
     @classmethod
     def from_json(cls, described: Any) -> Self:
@@ -70,6 +74,11 @@ class About:
         )
         if not is_sound:
             raise Damaged("what the store says of itself makes no sense: restore it")
+        if self.rotation != rotation_of(self.dtype):
+            raise TooNew(
+                f"the store keeps codes of the rotation {self.rotation!r}, and this adamerge has {ROTATION!r}: "
+                "update adamerge"
+            )
 
     def __str__(self) -> str:
         """What made the pages, in words."""
@@ -116,3 +125,13 @@ class About:
                 f"page '{page.id}' has {page.vectors.shape[1]} dimensions, the store {self.dimension}: "
                 "another encoder made it; use another store"
             )
+        if page.rows is not None and page.rows.dtype != self.dtype:
+            raise Mismatch(
+                f"page '{page.id}' is rounded to {page.rows.dtype} already, and the store keeps {self.dtype}: "
+                f"compress it without +{page.rows.dtype}, or use a store of that dtype"
+            )
+
+
+def rotation_of(dtype: str) -> str:
+    """The name of the rotation by which this adamerge makes codes of a dtype; "" where vectors are no codes."""
+    return ROTATION if dtype in BITS_OF_CODES else ""

@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.encoders import Encoder, EncoderSpec
+from adamerge.codes import DTYPES
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Found, Ranking, check_query, hits_of
-from adamerge.store.about import DTYPES, About
+from adamerge.store.about import DEFAULT_DTYPE, About, rotation_of
 from adamerge.store.entry import Entry, Source, entry_batches
 from adamerge.types import Compressed
 
@@ -25,6 +26,7 @@ class Store(ABC):
     """A database of compressed pages; use open_store(). Every write is there when the call returns."""
 
     dtypes: tuple[str, ...] = DTYPES
+    default_dtype: str = DEFAULT_DTYPE
 
     def __init__(self, encoder: AnyEncoder | None, dtype: str | None) -> None:
         """Remember who encodes; `about` stays None until the first page is there."""
@@ -104,6 +106,10 @@ class Store(ABC):
         is_trusted = asked_for is not None and asked_for.name == spec.name
         return replace(spec, trusted=is_trusted).with_query_prefix(self._query_prefix)
 
+    def asked_encoder(self) -> EncoderSpec:
+        """The encoder that the user named, else the usual one: for a store that has no pages yet."""
+        return self._encoder_asked_for or EncoderSpec(DEFAULT_ENCODER)
+
     # --------------------------------------------------------------------------------------------- description
 
     def require_about(self) -> About:
@@ -125,21 +131,40 @@ class Store(ABC):
     def choose_dtype(self, dtype: str) -> None:
         """Keep vectors in this dtype; refused if the store holds pages in another one, or another one was chosen."""
         self._check_dtype(dtype)
-        chosen = self._dtype if self.about is None else self.about.dtype
+        chosen = self.chosen_dtype
         if chosen is not None and chosen != dtype:
             raise Mismatch(f"the store keeps vectors as {chosen}, not {dtype}: use another store")
         self._dtype = dtype
+
+    @property
+    def chosen_dtype(self) -> str | None:
+        """The dtype of the pages, or of those to come; None while nobody has chosen one."""
+        if self.about is not None:
+            return self.about.dtype
+        return self._dtype
 
     def _check_dtype(self, dtype: str) -> None:
         if dtype not in self.dtypes:
             raise BadInput(f"this store keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}")
 
     def prepare_copy(self, about: About) -> None:
-        """Get ready for the pages of another store: take its encoder, and its dtype if nobody chose one."""
+        """Get ready for the pages of another store: take its encoder, and its dtype if nobody chose one.
+
+        A dtype of more bytes is refused, unless this database has no dtype of so few.
+        """
         self.set_encoder(about.encoder)
         self._copied_from = about.made
-        if self.about is None and self._dtype is None and about.dtype in self.dtypes:
+        if about.dtype not in self.dtypes:
+            return
+        chosen = self.chosen_dtype
+        if chosen is None:
             self._dtype = about.dtype
+        elif DTYPES.index(chosen) < DTYPES.index(about.dtype):
+            raise Mismatch(
+                f"the pages are kept as {about.dtype}, and as {chosen} they would take more bytes and be no "
+                f"better: what rounding took away does not come back. Copy them as {about.dtype}, or index "
+                f"their files again with --dtype {chosen}"
+            )
 
     # ------------------------------------------------------------------------------------------------- writing
 
@@ -161,13 +186,18 @@ class Store(ABC):
         return count
 
     def _about_of_new_store(self, first: Compressed) -> About:
-        """What a store says of itself from its first page on."""
+        """What a store says of itself from its first page on; its dtype is that of the page if nobody chose one."""
+        dtype = self._dtype or self.default_dtype
+        if self._dtype is None and first.rows is not None:
+            dtype = first.rows.dtype
+            self._check_dtype(dtype)
         return About(
             first.vectors.shape[1],
             first.method,
-            self._dtype or self.dtypes[0],
+            dtype,
             self._encoder_about,
             copied_from=self._copied_from,
+            rotation=rotation_of(dtype),
         )
 
     # ----------------------------------------------------------------------------------------------- searching
@@ -208,7 +238,7 @@ class Store(ABC):
             rankings, entries = self._rank(batch, k, where.strip(), exact)
             for query, ranking in zip(batch, rankings, strict=True):
                 hits = hits_of(ranking, entries, query if why else None)
-                found.append(Found(hits, ranking.how, ranking.candidates, ranking.pages))
+                found.append(Found(hits, *ranking[1:]))
         return found
 
     def _encode_queries(self, queries: Sequence[str | ArrayLike]) -> list[Floats]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adamerge.arrays import Floats
-from adamerge.codes import StoredRows, to_vectors
+from adamerge.codes import StoredRows
 from adamerge.errors import BadInput
 from adamerge.types import NAN, Compressed, Cut, Page, Word, shortened, shown
 
@@ -102,15 +102,18 @@ def row_of(entry: Entry) -> dict[str, Any]:
 
 def entry_of(
     row: Mapping[str, Any],
-    rows: StoredRows,
+    vectors: Floats,
+    rows: StoredRows | None,
     boxes: Floats | None,
     word_boxes: Any,
     method: str,
     thumbnail: bytes,
     metadata: Mapping[str, Any],
 ) -> Entry:
-    """The entry of a row; `rows` are the groups of the page and then its extra rows, as the database keeps them."""
-    vectors = to_vectors(rows)
+    """The entry of a row; `vectors` (m + e, d) are the groups of the page and then its extra rows.
+
+    rows  what the vectors stand for, where a database keeps int8 or codes
+    """
     m = len(vectors) - row["extra"]
     extra = None
     if row["extra"]:
@@ -128,7 +131,7 @@ def entry_of(
         grid,
         boxes,
         row["id"],
-        None if rows.scales is None else rows,
+        rows,
     )
 
     words = []

@@ -33,7 +33,12 @@ RESERVED = {
     "rows",
     "extra",
     "vectors",
+    "plane0",
+    "plane1",
+    "plane2",
+    "plane3",
     "scales",
+    "sign_scales",
     "mean",
     "groups",
     "boxes",
@@ -45,6 +50,7 @@ RESERVED = {
     "word_boxes",
     "thumbnail",
     "vectors_checksum",
+    "signs_checksum",
     "details_checksum",
 }
 

@@ -18,8 +18,8 @@ def open_store(address: str | Path, **options: Any) -> Store:
     """A store in a folder (`reports`), a bucket (`s3://bucket/reports`) or a Qdrant server (`http://host:6333/reports`).
 
     encoder          what encodes pages and queries: a name, an Encoder, or what a manifest says of one
-    dtype            of the stored vectors: float16, float32 or int8
-    memory           bytes of vectors that a search may hold to compare them all (Lance): 4 GiB, or "500MB"
+    dtype            of the stored vectors: float32, float16, int8, int4, int2 or int1
+    memory           bytes of vectors that a search may hold (Lance): 4 GiB, or "500MB"
     storage_options  of a bucket, as Lance takes them, where the environment does not say
     api_key, timeout, shard_number, replication_factor   of Qdrant
     """

@@ -1,6 +1,7 @@
 """Out of a store: to a folder of vectors, to Parquet, to another store."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -14,15 +15,20 @@ from adamerge.vectors import Writer
 ROW_GROUP = 256  # pages that Parquet keeps together
 
 
-def export_shards(store: Store, out: str | Path, dtype: str = "float16") -> Iterator[Entry]:
-    """Write the pages of a store to a folder of vectors that `adamerge info` and read_compressed() read."""
+def export_shards(store: Store, out: str | Path, dtype: str | None = None) -> Iterator[Entry]:
+    """Write the pages of a store to a folder of vectors that `adamerge info` and read_compressed() read.
+
+    dtype  of the vectors; without it that of the store, so that nothing is rounded
+    """
     about = store.require_about()
     out = Path(out)
     _check_is_new(out)
     files.remove_dead_attempts(out)
     temporary = files.temporary_name(out)
     try:
-        with Writer(temporary, dtype=dtype, method=about.method, encoder=about.encoder) as folder:
+        with Writer(
+            temporary, dtype=dtype or about.dtype, method=about.method, encoder=about.encoder
+        ) as folder:
             for entry in store.entries():
                 folder.add(entry.page)
                 yield entry
@@ -69,7 +75,8 @@ def copy(source: Store, target: Store, *, merge: bool = False) -> Iterator[Entry
     """Copy every page of a store to another store, of any database; a page is yielded once it is there.
 
     The target is new, or an earlier copy of the same store, which is completed and brought up to date. Any other store
-    that holds pages is refused, unless `merge` says to add to it: pages of the same id are replaced.
+    that holds pages is refused, unless `merge` says to add to it: pages of the same id are replaced. Vectors may be
+    rounded to a dtype of fewer bytes on the way.
     """
     about = source.require_about()
     target.refresh()
@@ -79,9 +86,18 @@ def copy(source: Store, target: Store, *, merge: bool = False) -> Iterator[Entry
             "copy to a new place, or add to it with --merge (merge=True)"
         )
     target.prepare_copy(about)
+    dtype = target.chosen_dtype
     for batch in entry_batches(source.entries(), PAGES_PER_WRITE):
-        target.add(batch)
+        target.add([_unless_in(dtype, entry) for entry in batch])
         yield from batch
+
+
+def _unless_in(dtype: str | None, entry: Entry) -> Entry:
+    """An entry whose rows are in this dtype; else the vectors that they stand for, which the target rounds."""
+    page = entry.page
+    if page.rows is None or page.rows.dtype == dtype:
+        return entry
+    return replace(entry, page=replace(page, rows=None))
 
 
 def _row(entry: Entry) -> dict[str, Any]:

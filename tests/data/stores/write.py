@@ -1,6 +1,6 @@
 """Write a small store of each dtype, as the adamerge that is installed writes it, and what is read back from it.
 
-    python tests/data/stores/write.py 2     # makes v2-float16.zip, v2-float32.zip and v2-int8.zip beside this file
+    python tests/data/stores/write.py 3     # makes v3-float16.zip, v3-int8.zip, v3-int4.zip and v3-int1.zip here
 
 An archive holds the store, and contents.json: what was read back from it. Run this once for each version of stores,
 before the next version is written: these stores open for ever. The int8 store is left without being closed, as by a
@@ -96,7 +96,7 @@ def unpack(name, folder):
 
 
 if __name__ == "__main__":
-    for dtype in ("float16", "float32", "int8"):
+    for dtype in ("float16", "int8", "int4", "int1"):
         with TemporaryDirectory() as temporary:
             folder = Path(temporary)
             store = write(folder / "store", dtype)

@@ -5,8 +5,10 @@
     commit.py           a commit on a local disk is whole, or it is taken back
     snapshot.py         reading one version
     summary.py          the files and the facts of one version
-    loaded_vectors.py   the vectors of the newest version in memory
+    loaded_vectors.py   the vectors of the newest version that a search holds
+    rank.py             one version, and what is held of it -> the best pages
     schema.py           entries <-> Arrow; checksum.py: of each page
+    row_columns.py      stored rows <-> Arrow, in every dtype
     folder.py           the files of a store, without Lance
     errors.py           what Lance raises -> errors of adamerge
 

@@ -1,66 +1,136 @@
-"""The vectors of the newest version in memory, brought up to date by reading only what has changed."""
+"""The vectors of the newest version that a search holds, brought up to date by reading only what has changed."""
 
-from adamerge.search import VectorsInMemory
-from adamerge.store.lance.schema import rows_of_pages, vector_columns
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from adamerge.codes import bytes_per_row, empty_rows
+from adamerge.search import PageVectors, VectorsInMemory, mapped_rows
+from adamerge.store.lance.row_columns import RowColumns, sign_columns, stored_columns
 from adamerge.store.lance.snapshot import Snapshot
 
 MOST_WRITES = 256  # that a filter lists; where more writes are new, all vectors are read
+SIGNS_FROM = (
+    5_000  # pages of codes from which sign planes propose; to compare fewer takes less time
+)
+
+
+class Loaded(NamedTuple):
+    """What is held of a version: the stored rows of all pages, or None; their 1-bit codes, or None."""
+
+    vectors: VectorsInMemory | None
+    signs: VectorsInMemory | None
 
 
 class LoadedVectors:
-    """The vectors of a table in memory, if they fit."""
+    """The stored rows of a table in memory, if they fit; and its sign planes, where there are many pages.
 
-    def __init__(self, budget: int) -> None:
-        """Hold at most `budget` bytes of vectors."""
+    Sign planes that do not fit in memory are mapped from a file, and so are the rows of int1, which have no other.
+    """
+
+    def __init__(self, budget: int, folder: Path | None) -> None:
+        """Hold at most `budget` bytes of vectors; `folder` is where files to map are made."""
         self.budget = budget
-        self._snapshot: Snapshot | None = None  # whose vectors are held; None while they change
-        self._made = ""  # which store they are of
-        self._vectors: VectorsInMemory | None = None
-        self._written: dict[str, int] = {}  # id -> the write that its vectors are of
+        self._folder = folder
+        self._vectors = LoadedRows(folder)
+        self._signs = LoadedRows(folder)
+        self._has_searched = False
 
-    def update(self, snapshot: Snapshot) -> VectorsInMemory | None:
-        """The vectors of a version; None if they do not fit."""
-        if snapshot is self._snapshot:
-            return self._vectors
-        if snapshot.about.made != self._made:
-            self._forget()
-            self._made = snapshot.about.made
+    def update(self, snapshot: Snapshot) -> Loaded:
+        """What to search a version by."""
+        about = snapshot.about
+        rows = int(snapshot.listing.rows.sum())
+        size = rows * about.vector_bytes
+        vector_columns = stored_columns(about)
+        signs = sign_columns(about)
+        is_first = not self._has_searched
+        self._has_searched = True
 
-        listed = snapshot.read(["id", "rows", "written"])
-        rows = int(listed["rows"].to_numpy().sum())
-        if rows * snapshot.about.vector_bytes > self.budget:
-            self._forget()
-        else:
-            ids, writes = listed["id"].to_pylist(), listed["written"].to_pylist()
-            self._bring_up_to_date(snapshot, dict(zip(ids, writes, strict=True)), rows)
-        self._snapshot = snapshot
-        return self._vectors
+        if signs is None:
+            if size > self.budget and about.dtype != "int1":
+                self._vectors.forget()
+                return Loaded(None, None)
+            return Loaded(self._vectors.update(snapshot, vector_columns, size > self.budget), None)
 
-    def _bring_up_to_date(self, snapshot: Snapshot, written: dict[str, int], rows: int) -> None:
+        if len(snapshot.listing.ids) < SIGNS_FROM and size <= self.budget:
+            self._signs.forget()
+            return Loaded(self._vectors.update(snapshot, vector_columns), None)
+
+        sign_size = rows * bytes_per_row(about.dimension, "int1")
+        held_signs = self._signs.update(snapshot, signs, sign_size > self.budget)
+        # A process that searches once reads a few candidates sooner than all pages.
+        if sign_size + size > self.budget or is_first:
+            self._vectors.forget()
+            return Loaded(None, held_signs)
+        return Loaded(self._vectors.update(snapshot, vector_columns), held_signs)
+
+
+class LoadedRows:
+    """Some columns of rows of a table, in memory or mapped."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Hold nothing yet; `folder` is where files to map are made."""
+        self._folder = folder
+        self._snapshot: Snapshot | None = None  # whose rows are held; None while they change
+        self._held: VectorsInMemory | None = None
+        self._kind: tuple[str, bool] = (
+            "",
+            False,
+        )  # which store they are of, and whether they are mapped
+        self._written: dict[str, int] = {}  # id -> the write that its rows are of
+
+    def update(
+        self, snapshot: Snapshot, columns: RowColumns, is_mapped: bool = False
+    ) -> VectorsInMemory:
+        """The rows of a version."""
+        kind = snapshot.about.made, is_mapped
+        if kind != self._kind:
+            self.forget()
+            self._kind = kind
+        if self._held is None:
+            allocate = partial(mapped_rows, folder=self._folder) if is_mapped else empty_rows
+            rows = int(snapshot.listing.rows.sum())
+            self._held = VectorsInMemory(columns.d, columns.dtype, rows, allocate)
+        if snapshot is not self._snapshot:
+            self._snapshot = (
+                None  # a failure from here on leaves a mixture, which the next call finishes
+            )
+            self._bring_up_to_date(snapshot, columns, self._held)
+            self._snapshot = snapshot
+        return self._held
+
+    def _bring_up_to_date(
+        self, snapshot: Snapshot, columns: RowColumns, held: VectorsInMemory
+    ) -> None:
         """Drop the pages that are not in the version, and read those that are new or replaced.
 
         A page is new if it is of another write, not if that write is later: of two writers of a bucket, the one that
         took its time first may commit last.
         """
-        about = snapshot.about
-        self._snapshot = (
-            None  # a failure from here on leaves a mixture, which the next call finishes
-        )
-        if self._vectors is None:
-            self._vectors = VectorsInMemory(about.dimension, about.dtype, rows)
-        vectors = self._vectors
-        for id in vectors.ids - set(written):
-            vectors.drop(id)
+        listing = snapshot.listing
+        written = dict(zip(listing.ids, listing.written, strict=True))
+        for id in held.ids - set(written):
+            held.drop(id)
             self._written.pop(id, None)
 
         new_writes = {write for id, write in written.items() if self._written.get(id) != write}
         if not new_writes:
             return
-        for batch in snapshot.scan(vector_columns(about), self._filter(new_writes)):
-            for page in rows_of_pages(batch):
-                if self._written.get(page.id) != written[page.id]:
-                    vectors.put(page.id, page.rows)
-                    self._written[page.id] = written[page.id]
+        for pages in snapshot.vectors(columns, self._filter(new_writes)):
+            self._put_new(pages, written, held)
+
+    def _put_new(self, pages: PageVectors, written: dict[str, int], held: VectorsInMemory) -> None:
+        """Hold those of some pages that are new or replaced."""
+        new = [i for i, id in enumerate(pages.ids) if self._written.get(id) != written[id]]
+        if len(new) == len(pages.ids):
+            held.put_all(pages)
+        else:
+            for i in new:
+                begin, end = int(pages.begins[i]), int(pages.ends[i])
+                held.put(pages.ids[i], pages.rows[begin:end])
+        for i in new:
+            id = pages.ids[i]
+            self._written[id] = written[id]
 
     def _filter(self, new_writes: set[int]) -> str:
         """The filter that passes the pages of some writes; "" for all pages."""
@@ -68,7 +138,8 @@ class LoadedVectors:
             return ""
         return f"written IN ({', '.join(map(str, sorted(new_writes)))})"
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Hold nothing."""
         self._snapshot = None
-        self._vectors = None
+        self._held = None
         self._written = {}

@@ -3,22 +3,32 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from adamerge.arrays import Floats
+from adamerge.arrays import Floats, Longs
 from adamerge.search import PageVectors
 from adamerge.store.about import About
 from adamerge.store.entry import Entry
 from adamerge.store.filters import quoted, to_sql
 from adamerge.store.lance.errors import damaged, reading
-from adamerge.store.lance.schema import metadata_of, page_vectors, to_entries, vector_columns
+from adamerge.store.lance.row_columns import RowColumns, to_page_vectors
+from adamerge.store.lance.schema import metadata_of, to_entries
 
 PAGES_AT_ONCE = 256  # that are read into memory by a scan
 FEWEST_PARTITIONS = 20  # of the index that are read
 REMEMBERED_ENTRIES = 256  # of pages that were found: often they are found again, or looked at
 CANDIDATES_PER_PARTITION = 8  # many candidates are in many partitions
+
+
+class Listing(NamedTuple):
+    """The pages of a version in the order in which they lie: their ids, their numbers of rows, and their writes."""
+
+    ids: list[str]
+    rows: Longs
+    written: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +86,27 @@ class Snapshot:
         """The ids of the pages that pass a filter of Lance."""
         return _texts(self.read(["id"], passing)["id"])
 
+    @cached_property
+    def listing(self) -> Listing:
+        """All pages; read once for all searches of this version."""
+        table = self.read(["id", "rows", "written"])
+        rows = table["rows"].to_numpy().astype(np.int64)
+        return Listing(_texts(table["id"]), rows, table["written"].to_pylist())
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Where each page lies among all pages."""
+        return {id: i for i, id in enumerate(self.listing.ids)}
+
+    def take(self, columns: Sequence[str], ids: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Some columns of the pages of some ids that are there, read where they lie: no other page is looked at."""
+        positions = [self.positions[id] for id in ids if id in self.positions]
+        if not positions:
+            return
+        with reading():
+            table = self.dataset.take(positions, columns=list(columns)).combine_chunks()
+        yield from table.to_batches()
+
     def entries(self, passing: str = "") -> Iterator[Entry]:
         """The entries of the pages that pass a filter of Lance."""
         for batch in self.scan(self.schema.names, passing):
@@ -89,10 +120,18 @@ class Snapshot:
                 found[id] = entry
         unknown = [id for id in ids if id not in found]
         if unknown:
-            read = {entry.id: entry for entry in self.entries(ids_filter(unknown))}
+            read = {entry.id: entry for entry in self._read_entries(unknown)}
             self._remember(read)
             found |= read
         return {id: found[id] for id in ids if id in found}
+
+    def _read_entries(self, ids: list[str]) -> Iterator[Entry]:
+        """The entries of some ids: where they lie, if a search has listed all pages, else by a look at every id."""
+        if "listing" not in vars(self):
+            yield from self.entries(ids_filter(ids))
+            return
+        for batch in self.take(self.schema.names, ids):
+            yield from to_entries(batch, self.about, self.metadata)
 
     def _remember(self, entries: Mapping[str, Entry]) -> None:
         """Keep entries, and forget the oldest ones. A version never changes, so they stay true."""
@@ -100,10 +139,15 @@ class Snapshot:
         for id in list(self._remembered)[:-REMEMBERED_ENTRIES]:
             self._remembered.pop(id, None)
 
-    def vectors(self, passing: str = "") -> Iterator[PageVectors]:
-        """The vectors of the pages that pass a filter of Lance, a batch at a time."""
-        for batch in self.scan(vector_columns(self.about), passing):
-            yield page_vectors(batch)
+    def vectors(self, columns: RowColumns, passing: str = "") -> Iterator[PageVectors]:
+        """The stored rows, or their signs, of the pages that pass a filter of Lance, a batch at a time."""
+        for batch in self.scan(columns.names, passing):
+            yield to_page_vectors(batch, columns)
+
+    def vectors_of(self, columns: RowColumns, ids: Sequence[str]) -> Iterator[PageVectors]:
+        """The same of the pages of some ids."""
+        for batch in self.take(columns.names, ids):
+            yield to_page_vectors(batch, columns)
 
     def nearest_means(self, vector: Floats, n: int, passing: str = "") -> list[str]:
         """The ids of the n pages whose mean vector has the largest inner product with a vector (d,)."""

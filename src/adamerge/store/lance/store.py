@@ -19,7 +19,7 @@ import pyarrow as pa
 from adamerge import files
 from adamerge.arrays import Floats
 from adamerge.errors import BadInput, Mismatch, StoreUnavailable
-from adamerge.search import Ranking, best, maxsim_of_batches, rank_in_two_stages
+from adamerge.search import Ranking
 from adamerge.store.about import About
 from adamerge.store.base import AnyEncoder, Store
 from adamerge.store.entry import Entry, Source
@@ -27,7 +27,8 @@ from adamerge.store.filters import quoted
 from adamerge.store.lance.errors import MissingVersion
 from adamerge.store.lance.folder import check_own_folder, remove_unmade
 from adamerge.store.lance.loaded_vectors import LoadedVectors
-from adamerge.store.lance.schema import fields_of, metadata_of, schema_of, to_table
+from adamerge.store.lance.rank import rank_pages
+from adamerge.store.lance.schema import fields_of, has_mean, metadata_of, schema_of, to_table
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
 from adamerge.store.lance.summary import facts_of_version, sources_of
 from adamerge.store.lance.table import LanceTable
@@ -50,11 +51,12 @@ class LanceStore(Store):
         memory: int = 4 << 30,
         storage_options: dict[str, str] | None = None,
     ) -> None:
-        """Open a store; the folder is made by the first page. `memory` bytes of vectors are searched exactly."""
+        """Open a store; the folder is made by the first page. A search holds `memory` bytes of vectors."""
         super().__init__(encoder, dtype)
         self.path = str(path)
         self._table = LanceTable(self.path, storage_options)
-        self._cache = LoadedVectors(memory)
+        folder = None if self._table.is_remote else Path(self.path)
+        self._cache = LoadedVectors(memory, folder)
         self._searching = RLock()  # one thread at a time uses the cache
         self._lock: int | None = None  # of the one writer: what os.close() releases
         self._writes = 0  # since the writer last tidied up
@@ -269,7 +271,8 @@ class LanceStore(Store):
 
     def _index_many(self) -> None:
         """Index the mean vectors, if there are many."""
-        if len(self) >= INDEX_FROM:
+        about = self.require_about()
+        if has_mean(about) and len(self) >= INDEX_FROM:
             self._table.index_means()
 
     # ------------------------------------------------------------------------------------------------- reading
@@ -339,38 +342,8 @@ class LanceStore(Store):
     def _rank_version(
         self, snapshot: Snapshot, queries: list[Floats], k: int, where: str, exact: bool
     ) -> list[Ranking]:
-        """The best pages of one version for each query: exact if the vectors fit in memory, else in two stages."""
+        """The best pages of one version for each query."""
         passing = snapshot.filter(where)
-        only = snapshot.ids(passing) if passing else None
         with self._searching:
-            vectors = self._cache.update(snapshot)
-            if vectors is not None:
-                return vectors.rank(queries, k, only)
-
-        if exact:
-            return [_rank_all_on_disk(snapshot, query, k, passing) for query in queries]
-        pages = snapshot.count() if only is None else len(only)
-        return [_rank_candidates(snapshot, query, k, passing, pages) for query in queries]
-
-
-def _rank_all_on_disk(snapshot: Snapshot, query: Floats, k: int, passing: str) -> Ranking:
-    """The best k of all pages that pass a filter, read a batch at a time."""
-    ids, scores = maxsim_of_batches(query, snapshot.vectors(passing))
-    return Ranking(best(ids, scores, k), "exact", len(ids), len(ids))
-
-
-def _rank_candidates(
-    snapshot: Snapshot, query: Floats, k: int, passing: str, pages: int
-) -> Ranking:
-    """The best k of the pages that pass a filter: the index of the means proposes, MaxSim decides."""
-    mean = query.mean(0)
-
-    def propose(n: int) -> list[str]:
-        return snapshot.nearest_means(mean, n, passing)
-
-    def score(ids: list[str]) -> tuple[list[str], Floats]:
-        if not ids:
-            return maxsim_of_batches(query, [])
-        return maxsim_of_batches(query, snapshot.vectors(ids_filter(ids)))
-
-    return rank_in_two_stages(k, pages, propose, score)
+            loaded = self._cache.update(snapshot)
+            return rank_pages(snapshot, loaded, queries, k, passing, exact)

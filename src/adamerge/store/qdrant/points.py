@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 import numpy as np
 from qdrant_client import models
 
-from adamerge.codes import to_rows, to_vectors
+from adamerge.codes import to_vectors
 from adamerge.store.about import About
 from adamerge.store.entry import Entry, entry_of, row_of
 from adamerge.store.metadata import as_utc
@@ -51,7 +51,8 @@ def to_entry(point: Any, about: About, columns: Mapping[str, str]) -> Entry:
         boxes = np.array(row["boxes"], np.float32).reshape(-1, 4)
     return entry_of(
         row,
-        to_rows(np.array(point.vector["vectors"], np.float32), about.dtype),
+        np.array(point.vector["vectors"], np.float32),
+        None,
         boxes,
         row["word_boxes"],
         about.method,

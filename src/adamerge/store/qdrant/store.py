@@ -18,6 +18,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from qdrant_client.local.qdrant_local import QdrantLocal
 
 from adamerge.arrays import Floats
+from adamerge.codes import DTYPES
 from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
 from adamerge.search import Ranking, rank_in_two_stages
 from adamerge.store.about import About
@@ -66,7 +67,8 @@ def open_qdrant(
 class QdrantStore(Store):
     """Pages in a collection."""
 
-    dtypes = ("float16", "float32")
+    dtypes = ("float32", "float16")
+    default_dtype = "float16"
 
     def __init__(
         self,
@@ -89,6 +91,15 @@ class QdrantStore(Store):
         self._made_with = {"shard_number": shard_number, "replication_factor": replication_factor}
         self._columns: dict[str, str] = {}
         self.refresh()
+
+    def _check_dtype(self, dtype: str) -> None:
+        """Refuse a dtype that a server does not keep, and say what it has instead of few bits."""
+        if dtype in DTYPES and dtype not in self.dtypes:
+            raise BadInput(
+                f"Qdrant keeps vectors as {', '.join(self.dtypes)}; got {dtype!r}: index without it, and let the "
+                "server quantise (the quantization_config of its collection), or keep them in a folder or bucket"
+            )
+        super()._check_dtype(dtype)
 
     def begin_writing(self) -> None:
         """Nothing: a server has many writers. Two that index at once may each miss pages of the other."""
@@ -298,7 +309,7 @@ class QdrantStore(Store):
             scores = np.array([score for _, score in ranked], np.float32)
             return [id for id, _ in ranked], scores
 
-        return rank_in_two_stages(k, pages, propose, score)
+        return rank_in_two_stages(k, pages, propose, score, "mean vectors")
 
     def _maxsim(
         self, query: Floats, passing: models.Filter | None, k: int
