@@ -197,6 +197,7 @@ def test_ls_lists_files_and_the_pages_of_one(place):
         "bytes": (384 // 2 + 4) * vectors,
         "folder": (place / "docs").as_posix(),
         "metadata": {"year": 2026},
+        "first_page": "sample.pdf#1",
     }
     for name in ("sample.pdf", place / "docs" / "sample.pdf"):
         pages = lines(call("ls", place / "store", name, "--json"))

@@ -147,8 +147,10 @@ def test_files_stay_small():
 
 
 def test_every_promise_of_the_server_names_a_test_that_there_is():
-    promises = re.findall(r"\b([shruw]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
+    promises = re.findall(r"\b([dfhrsuw]) `(test_\w+)`", (ROOT / "docs" / "serve.md").read_text())
     files = {
+        "d": "test_server_folder.py",
+        "f": "test_server_files.py",
         "s": "test_server.py",
         "h": "test_server_hard.py",
         "r": "test_server_results.py",
