@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import version
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -263,6 +262,8 @@ def new_manifest(dtype: str, method: str, source: str, encoder: Mapping[str, Any
 
 
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version  # takes long to import, and readers do not need it
+
     return {package: version(package) for package in PACKAGES}
 
 
