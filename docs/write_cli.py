@@ -9,7 +9,7 @@ from adamerge.cli import main
 
 def render() -> str:
     """The help of every verb as Markdown."""
-    parts = ["# The command line\n\nWritten by `make docs` from `--help`.\n"]
+    parts = ["# The command line\n\nWritten by `make cli-page` from `--help`.\n"]
     settings = (
         main.context_settings
     )  # click keeps the first help option it makes: it must be the one that runs

@@ -4,6 +4,7 @@ import re
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from ray_cluster import ray_cluster  # noqa: F401 (a fixture)
 from report_store import report_store  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
@@ -23,6 +24,7 @@ settings.load_profile("any machine")
 
 # Files whose tests take long begin first, so that no process is left with one of them at the end.
 LONG_FIRST = (
+    "test_scale.py",
     "test_paper_run.py",  # of all that needs torch, which one process does
     "test_faults.py",
     "test_upload_faults.py",
@@ -106,7 +108,7 @@ def look(chromium, tmp_path):
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
         contexts.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(120_000)
         page = context.new_page()
         page.leaving, page.wrong = [], []
         page.on(

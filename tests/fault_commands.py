@@ -73,6 +73,7 @@ def index_undisturbed(runner, folder, store):
 def shards_of(work):
     """The shards of a folder of vectors, and its manifest once that says that it is finished."""
     files = {path.name: path.read_bytes() for path in (work / "out").glob("[!.]*")}
+    files.pop("plan.jsonl", None)
     if "manifest.json" in files and json.loads(files["manifest.json"])["pages"] is None:
         del files["manifest.json"]
     return files

@@ -17,7 +17,7 @@ from serving import register
 from adamerge.cli import main as adamerge
 from adamerge.encoders import spec
 from adamerge.store import index, transfer
-from adamerge.vectors import shards
+from adamerge.vectors import shards, units
 
 IMPORTED_LATER = (  # by a command that needs them
     *("numpy.ma", "PIL.Image", "PIL.WebPImagePlugin", "pypdfium2", "pyarrow.parquet"),
@@ -46,6 +46,7 @@ def prepare():
     spec.entry_points = cache(spec.entry_points)
     spec.installed()
     shards.SHARD_BYTES = 1  # a shard for every page
+    units.PAGES_PER_UNIT = 1
     index.PAGES_PER_WRITE = transfer.PAGES_PER_WRITE = 1  # a commit for every page
     warnings.filterwarnings("ignore", message=".*fork")  # of Lance, which has not started yet
     gc.freeze()  # a fork that looks through all objects would copy the memory that they share

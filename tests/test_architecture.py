@@ -36,6 +36,7 @@ LAYERS = [
     "evaluate",
     "inspector",
     "server",
+    "scale",
     "mcp",
     "adapters",
     "cli",
@@ -55,7 +56,8 @@ def test_the_documentation_has_the_rooms_in_the_order_of_imports():
 
 
 @pytest.mark.parametrize(
-    "room", ["compress", "vectors", "encoders", "search", "fidelity", "store", "inspector", "mcp"]
+    "room",
+    ["compress", "vectors", "encoders", "search", "fidelity", "store", "inspector", "mcp", "scale"],
 )
 def test_the_door_of_a_room_lists_its_files(room):
     door = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
@@ -144,7 +146,7 @@ def python(code):
     return run.stdout.strip()
 
 
-def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
+def test_import_needs_neither_torch_nor_scipy_nor_pyarrow_nor_ray():
     heavy = {
         "torch",
         "scipy",
@@ -156,6 +158,7 @@ def test_import_needs_neither_torch_nor_scipy_nor_pyarrow():
         "pypdfium2",
         "fastcluster",
         "lance",
+        "ray",
     }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 

@@ -9,6 +9,7 @@ import pytest
 from cli import ADAMERGE, QUIET, call, lines, run
 from conftest import random_page
 from processes import ended, start_python
+from vector_pages import write_in_shards
 from waiting import LONG, until
 
 import adamerge as am
@@ -301,8 +302,8 @@ def test_a_finished_run_may_be_run_again(source, tmp_path):
     assert once.stdout == again.stdout
 
 
-# The command with small shards; told to, it waits after the first one until somebody stops it.
-SMALL_SHARDS = """
+# The command; told to, it waits after the first shard until somebody stops it.
+WAITING = """
 import os, signal
 from adamerge.vectors import shards
 
@@ -312,16 +313,15 @@ def write_and_wait(path, *content, write=shards.write_shard):
 
 if "WAIT" in os.environ:
     shards.write_shard = write_and_wait
-shards.SHARD_BYTES = 5_000
 from adamerge.cli import main
 main()
 """
 
 
-def start_small(*words, **environment):
+def start_waiting(*words, **environment):
     return start_python(
         "-c",
-        SMALL_SHARDS,
+        WAITING,
         *map(str, words),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -333,14 +333,13 @@ def start_small(*words, **environment):
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
     folder = tmp_path_factory.mktemp("many") / "v"
-    am.write_vectors(folder, (random_page(40, id=f"p{i}") for i in range(60)))
-    return folder
+    return write_in_shards(folder, (random_page(40, id=f"p{i}") for i in range(60)), 20)
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_goes_on_and_ends_as_if_undisturbed(many, tmp_path, signal_):
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    process = start_small("compress", many, "-o", stopped, WAIT="1")
+    process = start_waiting("compress", many, "-o", stopped, WAIT="1")
     with ended(process):
         until((stopped / "shard-00000.safetensors").exists, "the first shard", process)
         process.send_signal(signal_)
@@ -352,11 +351,11 @@ def test_a_stopped_run_goes_on_and_ends_as_if_undisturbed(many, tmp_path, signal
     assert unfinished.returncode == 1
     assert "is not finished (1 shards)" in unfinished.stderr
     for folder in (stopped, whole):
-        process = start_small("compress", many, "-o", folder)
+        process = start_waiting("compress", many, "-o", folder)
         assert process.communicate(timeout=LONG)[1] == ""
         assert process.returncode == 0
     assert [page.id for page in am.read_compressed(stopped)] == [f"p{i}" for i in range(60)]
-    assert len(list(whole.glob("shard-*"))) > 1
+    assert len(list(whole.glob("shard-*"))) == 3
     for file in whole.iterdir():
         assert file.read_bytes() == (stopped / file.name).read_bytes()
 

@@ -39,7 +39,7 @@ def long_pdf(tmp_path_factory):
 # The command with small shards; told to, it waits after the second one until somebody stops it.
 SMALL_SHARDS = """
 import os, signal
-from adamerge.vectors import shards
+from adamerge.vectors import shards, units
 
 def write_and_wait(path, *content, write=shards.write_shard):
     write(path, *content)
@@ -48,7 +48,7 @@ def write_and_wait(path, *content, write=shards.write_shard):
 
 if "WAIT" in os.environ:
     shards.write_shard = write_and_wait
-shards.SHARD_BYTES = 40_000
+units.PAGES_PER_UNIT = 64
 from adamerge.cli import main
 main()
 """

@@ -51,12 +51,16 @@ def read_file(
     dpi: int = DPI,
     skip_bad: Report | None = None,
     done: Container[str] = (),
+    numbers: range | None = None,
 ) -> Iterator[Page]:
-    """The pages of one file, which is to be called `source`; otherwise as `read_pages`."""
+    """The pages of one file, which is to be called `source`; otherwise as `read_pages`.
+
+    numbers  of the pages to read, counted from 1; None for all
+    """
     if path.suffix.lower() == ".pdf":
-        pages = _read_pdf(path, source, dpi, done)
+        pages = _read_pdf(path, source, dpi, done, numbers)
     else:
-        pages = _read_image(path, source, dpi, done)
+        pages = _read_image(path, source, dpi, done, numbers)
     try:
         for page in pages:
             if isinstance(page, Page):
@@ -154,6 +158,14 @@ def count_pages(paths: Iterable[str | Path]) -> int:
     return sum(_count_file(path) for path, _ in find_files(paths))
 
 
+def page_id(path: Path, name: str, number: int) -> str:
+    """The id of the page of a number, from 1 on, of a file that is called `name`."""
+    is_pdf = path.suffix.lower() == ".pdf"
+    if is_pdf or _count_file(path) > 1:
+        return f"{name}#{number}"
+    return name
+
+
 def _count_file(path: Path) -> int:
     is_pdf = path.suffix.lower() == ".pdf"
     if is_pdf:
@@ -169,7 +181,9 @@ def _count_file(path: Path) -> int:
         return 1
 
 
-def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterator[Page | BadFile]:
+def _read_pdf(
+    path: Path, source: str, dpi: int, done: Container[str], numbers: range | None
+) -> Iterator[Page | BadFile]:
     pdfium = _import("pypdfium2")
     try:
         document = pdfium.PdfDocument(path)
@@ -180,13 +194,20 @@ def _read_pdf(path: Path, source: str, dpi: int, done: Container[str]) -> Iterat
     with closing(document):
         if not len(document):
             raise BadFile(f"{path} has no pages")
-        for i in range(len(document)):
+        for i in _indices(len(document), numbers):
             if f"{source}#{i + 1}" in done:
                 continue
             try:
                 yield _pdf_page(document, i, source, dpi)
             except (pdfium.PdfiumError, BadFile) as error:
                 yield BadFile(f"{path}, page {i + 1}: {error}")
+
+
+def _indices(pages: int, numbers: range | None) -> range:
+    """The indices, from 0 on, of the pages of some numbers that a file has; of all its pages without numbers."""
+    if numbers is None:
+        return range(pages)
+    return range(numbers.start - 1, min(numbers.stop - 1, pages))
 
 
 def _pdf_page(document: Any, i: int, source: str, dpi: int) -> Page:
@@ -259,7 +280,7 @@ def _share(value: float) -> float:
 
 
 def _read_image(
-    path: Path, source: str, dpi: int, done: Container[str]
+    path: Path, source: str, dpi: int, done: Container[str], numbers: range | None
 ) -> Iterator[Page | BadFile]:
     pil = _import("PIL.Image")
     try:
@@ -268,7 +289,7 @@ def _read_image(
     except Exception as error:  # Pillow's readers fail in ways of their own on damaged files
         raise BadFile(f"{path} cannot be read as an image ({error})") from None
     with closing(file):
-        for i in range(frames):
+        for i in _indices(frames, numbers):
             id = source
             if frames > 1:
                 id = f"{source}#{i + 1}"

@@ -37,9 +37,13 @@ query_prefix = click.option(
 )
 
 
-def _import_modules(_: click.Context, __: click.Parameter, paths: tuple[Path, ...]) -> None:
+MODULES = "adamerge.modules"  # where a verb finds the files of --module
+
+
+def _import_modules(ctx: click.Context, _: click.Parameter, paths: tuple[Path, ...]) -> None:
     for path in paths:
         import_user_module(path)
+    ctx.meta[MODULES] = paths
 
 
 own_modules = click.option(

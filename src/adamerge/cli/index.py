@@ -24,13 +24,11 @@ from adamerge.cli.common import (
 from adamerge.cli.info import summary
 from adamerge.cli.progress import Task, reporting
 from adamerge.codes import DTYPES
-from adamerge.compress import DEFAULT_METHOD
+from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
-from adamerge.encoders.encode import Watcher
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, count_pages, other_files
 from adamerge.store import (
-    DEFAULT_DTYPE,
     Change,
     Indexing,
     Store,
@@ -40,6 +38,7 @@ from adamerge.store import (
 )
 from adamerge.store.index import PIXELS
 from adamerge.store.metadata import read_metadata
+from adamerge.vectors.watcher import Watcher
 
 DID = ("added", "replaced", "unchanged", "removed")
 
@@ -64,7 +63,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    help=f"Type of the stored vectors; --method NAME+int4 says the same.  [default: the store's, or {DEFAULT_DTYPE}]",
+    help=f"Type of the stored vectors; --method NAME+int4 says the same.  [default: the store's, or {INDEX_DTYPE}]",
 )
 @click.option(
     "--metadata",

@@ -2,13 +2,15 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from adamerge import compression_report
+from adamerge.cli.cluster import cluster_of, on_cluster, tell_summary, with_workers
 from adamerge.cli.common import (
     encoder_spec,
     in_batches,
@@ -27,7 +29,6 @@ from adamerge.codes import DTYPES
 from adamerge.compress.names import (
     METHODS,
     Method,
-    MethodInDtype,
     as_text,
     options,
     parse_method,
@@ -35,7 +36,7 @@ from adamerge.compress.names import (
 )
 from adamerge.compress.stream import compress_pages
 from adamerge.encoders import DEFAULT_ENCODER
-from adamerge.encoders.encode import encode_files
+from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.encoders.spec import examples
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.pages import DPI, count_pages, other_files
@@ -47,10 +48,13 @@ from adamerge.vectors import (
     fingerprint,
     is_shards,
     open_shards,
-    pages_per_shard,
     read_vectors,
     recorded_encoder,
 )
+from adamerge.vectors.compress_folder import compress_folder
+
+if TYPE_CHECKING:
+    from adamerge.scale import Cluster
 
 SHOWN = 20  # pages printed in a table; --json has them all
 
@@ -77,6 +81,12 @@ SHOWN = 20  # pages printed in a table; --json has them all
     "--dpi", type=click.IntRange(1), default=DPI, show_default=True, help="Resolution of PDF pages."
 )
 @click.option(
+    "--method",
+    "method_name",
+    help="Compress every page at once by this method.  [default: write vectors as they are]",
+)
+@own_modules
+@click.option(
     "--resume/--no-resume",
     default=True,
     show_default=True,
@@ -87,8 +97,18 @@ SHOWN = 20  # pages printed in a table; --json has them all
     is_flag=True,
     help="Pass over pages that cannot be read, and list them at the end.",
 )
+@with_workers
 def encode(
-    pages: tuple[str, ...], out: Path, name: str, resume: bool, skip_bad: bool, **options: Any
+    pages: tuple[str, ...],
+    out: Path,
+    name: str,
+    method_name: str | None,
+    resume: bool,
+    skip_bad: bool,
+    ray: str | None,
+    workers: int | None,
+    gpus_per_worker: float,
+    **options: Any,
 ) -> None:
     """Encode PAGES into vectors. PAGES are PDF files, images, folders or globs.
 
@@ -98,30 +118,36 @@ def encode(
     \b
     adamerge encode report.pdf -o vectors
     adamerge encode scans/ -o vectors --encoder vidore/colqwen2.5-v0.2 --max-visual-tokens 768
+    adamerge encode report.pdf -o small --method height
     """  # noqa: D301 (click reads the backslash)
+    cluster = cluster_of(ray, workers, gpus_per_worker)
     if not resume and out.exists():
         raise BadInput(f"{out} is there already: choose another folder, or go on with --resume")
     total = count_pages(pages)  # also finds what is not there before a model is loaded
-    batch_size, dpi = options.pop("batch_size"), options.pop("dpi")
+    how = Encoding(options.pop("batch_size"), options.pop("dpi"))
+    if method_name is not None:
+        method, dtype = split_dtype(parse_method(method_name))
+        how = replace(how, method=method, dtype=dtype or how.dtype)
     bad: list[AdamergeError] = []
-    encoder = encoder_spec(name, **options).load()
+    spec = encoder_spec(name, **options)
     with reporting() as report:
-        task = Task(report, "encoding", "pages", total, sum(pages_per_shard(out).values()))
+        task = Task(report, "encoding", "pages", total)
 
         def skip(error: AdamergeError) -> None:
             bad.append(error)
             task.pass_over()
 
-        run = encode_files(
-            pages,
-            out,
-            encoder,
-            batch_size=batch_size,
-            dpi=dpi,
-            skip_bad=skip if skip_bad else None,
-            watcher=task,
-        )
-        deque(run, maxlen=0)
+        report_bad = skip if skip_bad else None
+        if cluster is None:
+            run = encode_files(pages, out, spec.load(), how, skip_bad=report_bad, watcher=task)
+            deque(run, maxlen=0)
+        else:
+            from adamerge import scale
+
+            cost = scale.encode_files(
+                pages, out, spec, cluster, how, skip_bad=report_bad, watcher=task
+            )
+            tell_summary(cost)
 
     click.echo(f"{out}: {summary(facts(out))}")
     tell_passed_over(other_files(pages, apart=out))
@@ -173,11 +199,13 @@ def encoders(as_json: bool) -> None:
     help="Print JSON, one object for each page and one for the total, a line each.",
 )
 @vector_options
+@on_cluster
 def compress(
     source: Path,
     out: Path,
     names: tuple[str, ...],
     workers: int | None,
+    ray: str | None,
     dtype: str | None,
     as_json: bool,
     column: str,
@@ -194,16 +222,27 @@ def compress(
     adamerge compress .byaldi/reports -o small --method height
     adamerge compress pages.parquet -o small --column embedding --prompt-rows 4,7 --method height
     adamerge compress vectors/ -o small/ --method adamerge --method sem-cluster:m=4
+    adamerge compress vectors/ -o small/ --method height --ray auto
     """  # noqa: D301 (click reads the backslash)
     methods = [parse_method(name) for name in names]
     read_options = ReadOptions(column, prompt_rows)
     if out.resolve() == source.resolve() or source.resolve() in out.resolve().parents:
         raise BadInput(f"OUT must not be IN or lie inside it: {out}")
+    cluster = None
+    if ray is not None:
+        cluster = _compressing_cluster(ray, source, workers)
     for method in methods:
         folder = out
         if len(methods) > 1:
             folder = out / str(method).replace(":", "@")
-        _compress(source, read_options, folder, method, workers, dtype)
+        plain, named_dtype = split_dtype(method)
+        if dtype and named_dtype and dtype != named_dtype:
+            raise BadInput(f"--dtype {dtype} contradicts --method {method}: leave one of them out")
+        kept = dtype or named_dtype or "float16"
+        if cluster is None:
+            _compress(source, read_options, folder, plain, workers, kept)
+        else:
+            _compress_on_cluster(source, read_options, folder, plain, kept, cluster)
         _print_report(open_shards(folder), as_json)
 
 
@@ -235,43 +274,69 @@ def _compress(
     source: Path,
     options: ReadOptions,
     folder: Path,
-    method: Method | MethodInDtype,
+    method: Method,
     workers: int | None,
-    dtype: str | None,
+    dtype: str,
 ) -> None:
     """Compress what an earlier run has not compressed yet."""
-    plain, named_dtype = split_dtype(method)
-    if dtype and named_dtype and dtype != named_dtype:
-        raise BadInput(f"--dtype {dtype} contradicts --method {method}: leave one of them out")
     first = next(_pages(source, options), None)  # before anything is written
     if first is None:
         raise BadInput(f"{source} holds no pages")
+    if is_shards(source):
+        shards = open_shards(source)
+        with reporting() as report:
+            task = Task(report, "compressing", "pages", len(shards))
+            compress_folder(shards, folder, method, dtype=dtype, workers=workers, watcher=task)
+        return
+
     read_from = f"{fingerprint(source)} {options}".rstrip()
     with Writer(
         folder,
-        dtype=dtype or named_dtype or "float16",
-        method=str(plain),
+        dtype=dtype,
+        method=str(method),
         encoder=recorded_encoder(source),
         source=read_from,
     ) as out:
-        pages: Iterator[MultiVector | Callable[[], MultiVector]]
-        if is_shards(source):
-            pages = open_shards(source).page_loaders(out.done)
-        else:
-            pages = _pages(source, options, out.done)
-        small_pages = compress_pages(pages, method, workers)
-        for small in tracked(small_pages, "compressing", _count(source), out.done):
+        small_pages = compress_pages(_pages(source, options, out.done), method, workers)
+        for small in tracked(small_pages, "compressing", None, out.done):
             out.add(small)
+
+
+def _compressing_cluster(address: str, source: Path, workers: int | None) -> "Cluster | None":
+    """The cluster to compress on; it takes a folder of vectors, a shard at a time."""
+    if workers is not None:
+        raise click.UsageError(
+            "--workers are threads of this machine; a cluster uses all its cores"
+        )
+    if not is_shards(source):
+        raise BadInput(
+            f"a cluster compresses folders of vectors, as adamerge encode writes them; {source} is none: "
+            "leave out --ray"
+        )
+    return cluster_of(address)
+
+
+def _compress_on_cluster(
+    source: Path,
+    options: ReadOptions,
+    folder: Path,
+    method: Method,
+    dtype: str,
+    cluster: "Cluster",
+) -> None:
+    """Compress on a cluster what an earlier run has not compressed yet."""
+    from adamerge import scale
+
+    if next(_pages(source, options), None) is None:
+        raise BadInput(f"{source} holds no pages")
+    with reporting() as report:
+        task = Task(report, "compressing", "pages", len(open_shards(source)))
+        cost = scale.compress_folder(source, folder, method, cluster, dtype=dtype, watcher=task)
+    tell_summary(cost)
 
 
 def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:
     return read_vectors(source, start, column=options.column, prompt_rows=options.prompt_rows)
-
-
-def _count(source: Path) -> int | None:
-    if is_shards(source):
-        return len(open_shards(source))
-    return None
 
 
 def _print_report(folder: Shards, as_json: bool) -> None:

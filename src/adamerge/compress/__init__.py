@@ -9,7 +9,7 @@ stream.py                            many pages, in several threads
 """
 
 from adamerge.compress import cut, link, pool, prune
-from adamerge.compress.default_method import DEFAULT_METHOD
+from adamerge.compress.default_method import DEFAULT_METHOD, INDEX_DTYPE
 from adamerge.compress.methods import (
     AdaMerge,
     DocPruner,
@@ -25,6 +25,7 @@ from adamerge.compress.stream import compress, compress_pages
 
 __all__ = [
     "DEFAULT_METHOD",
+    "INDEX_DTYPE",
     "AdaMerge",
     "DocPruner",
     "Height",

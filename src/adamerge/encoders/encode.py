@@ -1,63 +1,129 @@
 """Pages -> a folder of vectors, batch by batch; a run that was killed goes on where it was."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from adamerge.compress import Method, compress_pages
 from adamerge.encoders import Encoder
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
-from adamerge.pages import DPI, Report, find_files, read_pages
-from adamerge.types import MultiVector, Page
+from adamerge.pages import DPI, Report, count_pages, find_files, read_file
+from adamerge.types import Compressed, MultiVector, Page
 from adamerge.vectors import Writer
+from adamerge.vectors.planned import PlannedFolder, write_unit
+from adamerge.vectors.units import Unit, units_of_files
+from adamerge.vectors.watcher import Watcher
+from adamerge.vectors.writer import new_manifest
 
 T = TypeVar("T")
 
 
-class Watcher(Protocol):
-    """Is told how far encoding is, while it goes on."""
+@dataclass(frozen=True)
+class Encoding:
+    """How files become vectors; the same on one machine and on a cluster.
 
-    def begin(self, current: str) -> None:
-        """The file whose pages are encoded next."""
+    batch_size  pages that are encoded at a time; a batch never goes beyond a unit
+    method      compresses every page at once; None for vectors as the encoder gives them
+    """
 
-    def advance(self, count: int = 1) -> None:
-        """So many more pages were encoded."""
+    batch_size: int = 4
+    dpi: int = DPI
+    method: Method | None = None
+    dtype: str = "float16"
+
+
+DEFAULT = Encoding()
+
+
+class Skipped:
+    """Takes the errors of bad pages: keeps what they say, and tells somebody else."""
+
+    def __init__(self, report: Report | None = None) -> None:
+        """Nothing was skipped yet."""
+        self.texts: list[str] = []
+        self._report = report
+
+    def __call__(self, error: AdamergeError) -> None:
+        """One more page is skipped."""
+        self.texts.append(str(error))
+        if self._report is not None:
+            self._report(error)
 
 
 def encode_files(
     paths: Sequence[str | Path],
     out: str | Path,
     encoder: Encoder,
+    how: Encoding = DEFAULT,
     *,
-    batch_size: int = 4,
-    dpi: int = DPI,
     skip_bad: Report | None = None,
     watcher: Watcher | None = None,
-) -> Iterator[MultiVector]:
-    """Encode files into a folder and yield every page once it is taken; pages that are there already are passed over.
+) -> Iterator[MultiVector | Compressed]:
+    """Encode files into a folder, unit by unit, and yield every page once its unit is on disk.
 
-    A shard ends with a whole batch, so that a resumed run makes the same batches, and the same shards, as one that was
-    never stopped; but for pages that the encoder refused, which are tried again.
+    Units that an earlier run wrote are passed over; `skip_bad` is told again of the pages that were skipped then.
     """
-    files = [(name, path) for path, name in find_files(paths)]
-    source = fingerprint(*files)
+    with encoded_folder(paths, out, encoder.about, how) as folder:
+        begin_watching(folder, skip_bad, watcher)
+        for unit in folder.missing():
+            skipped = Skipped(skip_bad)
+            skip = skipped if skip_bad else None
+            pages = list(encode_unit(encoder, unit, how, skip, watcher))
+            output = write_unit(folder.path, folder.manifest, unit, pages, skipped.texts)
+            folder.note(unit, output)
+            yield from pages
 
-    def pages(done: Container[str]) -> Iterator[Page]:
-        return read_pages(paths, dpi, skip_bad, done)
 
-    about = {"batch size": batch_size, "dpi": dpi}
-    return encode_pages(
-        pages,
-        out,
-        encoder,
-        about=about,
-        source=source,
-        batch_size=batch_size,
-        skip_bad=skip_bad,
-        watcher=watcher,
-    )
+def encoded_folder(
+    paths: Sequence[str | Path], out: str | Path, about: Mapping[str, Any], how: Encoding
+) -> PlannedFolder:
+    """The folder to write; `about` is what the encoder says of itself."""
+    files = find_files(paths)
+    source = fingerprint(*((name, path) for path, name in files))
+    encoder = dict(about) | {"batch size": how.batch_size, "dpi": how.dpi}
+    method = "" if how.method is None else str(how.method)
+
+    def plan() -> Iterator[Unit]:
+        counted = ((str(path.absolute()), name, count_pages([path])) for path, name in files)
+        return units_of_files(counted)
+
+    return PlannedFolder(out, new_manifest(how.dtype, method, source, encoder), plan)
+
+
+def begin_watching(folder: PlannedFolder, skip_bad: Report | None, watcher: Watcher | None) -> None:
+    """Tell what an earlier run has done, and which pages it skipped."""
+    done = folder.done()
+    if watcher:
+        watcher.pass_over(done)
+    for text in folder.skipped():
+        if skip_bad:
+            skip_bad(BadFile(text))
+
+
+def encode_unit(
+    encoder: Encoder,
+    unit: Unit,
+    how: Encoding,
+    skip_bad: Report | None = None,
+    watcher: Watcher | None = None,
+) -> Iterator[MultiVector | Compressed]:
+    """The pages of a unit, encoded, and compressed where a method is given."""
+    for batch in batches(_read_unit(unit, how.dpi, skip_bad), how.batch_size):
+        vectors = [vectors for _, vectors in encode_batch(encoder, batch, skip_bad, watcher)]
+        if how.method is None:
+            yield from vectors
+        else:
+            yield from compress_pages(vectors, how.method, workers=1)
+
+
+def _read_unit(unit: Unit, dpi: int, skip_bad: Report | None) -> Iterator[Page]:
+    for part in unit.parts:
+        path = Path(part.path)
+        yield from read_file(path, part.name, dpi, skip_bad, numbers=part.numbers)
 
 
 def encode_pages(
@@ -71,7 +137,12 @@ def encode_pages(
     skip_bad: Report | None = None,
     watcher: Watcher | None = None,
 ) -> Iterator[MultiVector]:
-    """Encode pages of any kind as encode_files() does; `pages` gives those whose ids are not in a container of ids."""
+    """Encode pages of any kind into a folder, and yield every page once it is taken.
+
+    `pages` gives those whose ids are not in a container of ids. A shard ends with a whole batch, so that a resumed run
+    makes the same batches, and the same shards, as one that was never stopped; but for pages that the encoder
+    refused, which are tried again.
+    """
     with Writer(out, encoder=encoder.about | about, source=source) as folder:
         for batch in batches(pages(frozenset(folder.ids())), batch_size):
             encoded = encode_batch(encoder, batch, skip_bad, watcher)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from adamerge.arrays import ArrayLike, Floats
 from adamerge.codes import DTYPES
-from adamerge.encoders import Encoder, EncoderSpec
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Found, Ranking, check_query, hits_of
 from adamerge.store.about import DEFAULT_DTYPE, About, rotation_of
@@ -105,6 +105,10 @@ class Store(ABC):
         asked_for = self._encoder_asked_for
         is_trusted = asked_for is not None and asked_for.name == spec.name
         return replace(spec, trusted=is_trusted).with_query_prefix(self._query_prefix)
+
+    def asked_encoder(self) -> EncoderSpec:
+        """The encoder that the user named, else the usual one: for a store that has no pages yet."""
+        return self._encoder_asked_for or EncoderSpec(DEFAULT_ENCODER)
 
     # --------------------------------------------------------------------------------------------- description
 

@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from adamerge.compress import DEFAULT_METHOD, Method, MethodInDtype, parse_method
+from adamerge.compress import (
+    DEFAULT_METHOD,
+    INDEX_DTYPE,
+    Method,
+    MethodInDtype,
+    parse_method,
+)
 from adamerge.compress.names import split_dtype
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
-from adamerge.encoders.encode import Watcher, batches, encode_batch
+from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.pages import DPI, Report, count_pages, find_files, read_file
@@ -17,6 +23,7 @@ from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
 from adamerge.types import Compressed, Page
+from adamerge.vectors.watcher import Watcher
 
 PIXELS = 512  # of a thumbnail's longer side
 
@@ -216,6 +223,8 @@ def _checked_method(store: Store, how: Indexing) -> Method:
     method, dtype = split_dtype(named)
     if dtype:
         store.choose_dtype(dtype)
+    elif store.chosen_dtype is None and INDEX_DTYPE in store.dtypes:
+        store.choose_dtype(INDEX_DTYPE)
     if store.about is None:
         return method
     if str(method) != store.about.method:

@@ -3,6 +3,8 @@
 columns.py        pages <-> flat arrays
 manifest.py       what made a folder
 shards.py         one shard written or read, all pages read; writer.py: fills a folder, also after kill -9
+units.py          a run divided into units of work; planned.py: fills a folder unit by unit, by one process or many
+compress_folder.py   a folder of vectors -> a folder of compressed pages; watcher.py: is told how far a run is
 formats.py        which reader a file of others has, by its suffix; options.py: what readers have to be told
 numpy_files.py, safetensors_files.py, torch_files.py, arrow_files.py, byaldi.py   the readers
 named_arrays.py   arrays by name -> pages; prompt.py: rows of the prompt -> extra

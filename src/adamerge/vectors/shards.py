@@ -8,10 +8,10 @@ A file appears under its name only when it is whole, so a shard that is there is
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,6 +59,10 @@ class Shards:
             return dimension(self.path / name)
         return 0
 
+    def only(self, names: Iterable[str]) -> "Shards":
+        """The same folder with some of its shards."""
+        return replace(self, counts={name: self.counts[name] for name in names})
+
     def pages(self, start: int = 0) -> Iterator[MultiVector]:
         """The pages from number `start` on, as their encoder gave them."""
         for load in self.page_loaders(start):
@@ -75,7 +79,7 @@ class Shards:
         for part in self._parts_read_ahead(start):
             loaders = columns.page_loaders(part.arrays, part.ids, part.where, part.first)
             for load in loaders:
-                yield partial(_load_written_page, load)
+                yield partial(load_written_page, load)
 
     def compressed(self, start: int = 0) -> Iterator[Compressed]:
         """The compressed pages from number `start` on."""
@@ -126,7 +130,7 @@ class Shards:
         return Part(arrays, ids, str(path), first)
 
 
-def _load_written_page(load: Callable[[], MultiVector]) -> MultiVector:
+def load_written_page(load: Callable[[], MultiVector]) -> MultiVector:
     """A page of ours; one that is refused has the right checksum, but was never written by us."""
     try:
         return load()
@@ -139,9 +143,9 @@ def open_shards(path: str | Path) -> Shards:
     path = Path(path)
     manifest = read_manifest(path)
     if manifest.pages is None:
+        written = len(list(path.glob("shard-*.safetensors")))
         raise BadFile(
-            f"{path} is not finished ({len(shard_names(path))} shards): "
-            "run the command that writes it again"
+            f"{path} is not finished ({written} shards): run the command that writes it again"
         )
     for name in manifest.shards:
         if not (path / name).exists():
@@ -218,7 +222,7 @@ def fingerprint(source: Path) -> str:
     if not source.is_dir():
         return files.fingerprint((source.name, source))
     if is_shards(source):
-        metadata = [_metadata(source / name) for name in shard_names(source)]
+        metadata = [_metadata(source / name) for name in open_shards(source).counts]
         return f"{crc32(json.dumps(metadata).encode()):08x}"
 
     inside = sorted(file for file in source.rglob("*") if file.is_file())

@@ -53,16 +53,9 @@ class Writer:
         source: str = "",
     ) -> None:
         """Open a folder to write, or to go on writing what the same source, encoder and method began."""
-        name = _dtype_name(dtype, method)
+        name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
         self.path = Path(path)
-        self.manifest = Manifest(
-            name,
-            method,
-            source,
-            dict(encoder or {}),
-            _versions(),
-            version=1 if name in FLOATS else VERSION,
-        )
+        self.manifest = new_manifest(name, method, source, encoder or {})
         self._pages: list[Any] = []
         self._bytes = 0
         self._lock = files.lock_folder(self.path)
@@ -87,11 +80,11 @@ class Writer:
             self._pages.append(page)
             self._bytes += len(page) * bytes_per_row(page.vectors.shape[1], self.manifest.dtype)
         if self._bytes >= shards.SHARD_BYTES:
-            self._flush()
+            self.end_shard()
 
     def _check(self, page: MultiVector | Compressed) -> None:
         """Refuse a page of another method or width than the pages before it."""
-        method = _method_of(page)
+        method = method_of(page)
         if method != self.manifest.method:
             ours = self.manifest.method or "no compression"
             theirs = method or "no compression"
@@ -143,8 +136,8 @@ class Writer:
             f"{self.path} holds page '{on_disk}' where there is {now} now: choose another folder"
         )
 
-    def _flush(self) -> None:
-        """Write the pages that wait as one shard."""
+    def end_shard(self) -> None:
+        """Write the pages that wait as one shard, however small."""
         if not self._pages:
             return
         if self.manifest.method:
@@ -171,7 +164,7 @@ class Writer:
         finished = False
         try:
             if kind is None:
-                self._flush()
+                self.end_shard()
                 whole = replace(self.manifest, pages=self.done, shards=self.counts)
                 write_manifest(self.path, whole)
                 finished = True
@@ -197,7 +190,7 @@ def write_vectors(
     first = next(source, None)
     method = ""
     if first is not None:
-        method = _method_of(first)
+        method = method_of(first)
         if dtype is None and isinstance(first, Compressed):
             dtype = first.dtype
         source = chain([first], source)
@@ -207,7 +200,8 @@ def write_vectors(
     return out.done
 
 
-def _method_of(page: MultiVector | Compressed) -> str:
+def method_of(page: MultiVector | Compressed) -> str:
+    """The method that compressed a page; "" for a page as its encoder gave it."""
     if isinstance(page, Compressed):
         return page.method
     return ""
@@ -215,18 +209,20 @@ def _method_of(page: MultiVector | Compressed) -> str:
 
 def _shards_of_earlier_run(path: Path, manifest: Manifest) -> dict[str, int]:
     """Shards of an earlier run with the same manifest; a fresh folder gets its manifest now."""
-    _remove_temporary(path)
+    remove_temporary(path)
     if is_shards(path):
-        recorded = read_manifest(path)
-        if recorded.made_by() != manifest.made_by():
-            raise Mismatch(
-                f"{path} holds {recorded}; cannot mix in {manifest}: choose another folder"
-            )
+        check_recorded(path, read_manifest(path), manifest)
     elif any(path.iterdir()):
         raise BadFile(f"{path} is not empty and holds no vectors: choose another folder")
     else:
         _begin(path, manifest)
     return shards.pages_per_shard(path)
+
+
+def check_recorded(path: Path, recorded: Manifest, manifest: Manifest) -> None:
+    """Refuse to go on in a folder whose pages were made in another way."""
+    if recorded.made_by() != manifest.made_by():
+        raise Mismatch(f"{path} holds {recorded}; cannot mix in {manifest}: choose another folder")
 
 
 def _begin(path: Path, manifest: Manifest) -> None:
@@ -238,22 +234,22 @@ def _begin(path: Path, manifest: Manifest) -> None:
         raise
 
 
-def _dtype_name(dtype: DTypeLike | str, method: str) -> str:
-    """The name of a dtype that pages can be kept in; those of an encoder are kept as floats."""
-    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+def new_manifest(dtype: str, method: str, source: str, encoder: Mapping[str, Any]) -> Manifest:
+    """The manifest of a folder that is begun now; pages as their encoder gave them are kept as floats."""
     allowed = DTYPES if method else FLOATS
-    if name not in allowed:
-        raise BadInput(f"vectors are stored as {', '.join(allowed)}; got '{name}'")
-    return name
+    if dtype not in allowed:
+        raise BadInput(f"vectors are stored as {', '.join(allowed)}; got '{dtype}'")
+    version = 1 if dtype in FLOATS else VERSION
+    return Manifest(dtype, method, source, dict(encoder), _versions(), version=version)
 
 
 def _versions() -> dict[str, str]:
     return {package: version(package) for package in PACKAGES}
 
 
-def _remove_temporary(path: Path) -> None:
-    """Remove what was being written when a run was stopped."""
-    for name in (NAME, "shard-*.safetensors"):
+def remove_temporary(path: Path, *more: str) -> None:
+    """Remove what was being written when a run was stopped: manifest, shards, and `more` names or globs."""
+    for name in (NAME, "shard-*.safetensors", *more):
         for left_over in path.glob(f".{name}.*{files.TEMPORARY}"):
             left_over.unlink(missing_ok=True)
 
@@ -261,7 +257,7 @@ def _remove_temporary(path: Path) -> None:
 def _tidy_unfinished(path: Path) -> None:
     """Leave the shards that are done, or nothing at all; a disk that refuses even that is tidied by the next run."""
     with suppress(OSError):
-        _remove_temporary(path)
+        remove_temporary(path)
         if not shards.shard_names(path):
             (path / NAME).unlink(missing_ok=True)
             path.rmdir()
