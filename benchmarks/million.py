@@ -39,7 +39,7 @@ WRITE = 4096  # pages: many commits of 32 pages are another matter
 COMPARED = 50_000  # pages that are held in int8 too
 PUBLISHED = """
 What others publish, not measured here and on other machines:
-- fast-plaid: 147 queries a second on FiQA, 57,638 documents (by its README, on a GPU).
+- fast-plaid: 147 queries a second on FiQA, 57,638 documents (its makers, as others quote them).
 - fast-plaid on a CPU: 300 queries on SciFact, 5,183 documents, in 85.9 s, 286 ms each (by the README of lategrep).
 """
 
