@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -131,7 +130,7 @@ def _median(values: Sequence[float]) -> float:
     known = [value for value in values if not isnan(value)]
     if not known:
         return NAN
-    return median(known)
+    return float(np.median(known))
 
 
 def _cosine(value: float) -> str:
