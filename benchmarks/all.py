@@ -1,6 +1,6 @@
 """Runs every benchmark, also after one that missed a budget, and says at the end what was missed.
 
-python benchmarks/all.py            half an hour
+python benchmarks/all.py            about six minutes on a quiet machine
 python benchmarks/all.py --quick    a smoke run
 """
 
