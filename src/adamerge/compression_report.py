@@ -9,8 +9,9 @@ import numpy as np
 
 from adamerge.codes import bytes_per_row
 from adamerge.types import NAN
-from adamerge.vectors.columns import Columns, rows_per_page, value_per_page
+from adamerge.vectors.columns import rows_per_page, value_per_page
 from adamerge.vectors.manifest import FLOATS
+from adamerge.vectors.row_columns import Columns
 from adamerge.vectors.shards import Shards, read_shard
 
 

@@ -28,6 +28,7 @@ GRAMMAR = re.compile(
     r"(?:\+(?P<dtype>[a-z]\w*))?\s*"  # +int4
 )
 WRITTEN_DTYPES = ("int8", "int4", "int2", "int1")  # float16 is what a name without + means
+LARGEST_WHOLE = 10**18
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 
 
@@ -314,13 +315,20 @@ def _number(what: str, allowed: tuple[Any, ...], read: Any, value: Any) -> int |
         expected = "a number"
         number = _convert(read, float)
     else:
-        expected = "a whole number"
+        expected = "a whole number of at most 18 digits"
         number = _convert(read, int)
-    if number is None or not math.isfinite(number):
+    if number is None or not _has_a_size(number):
         if type(None) in allowed:
             expected += " or none"
         raise BadInput(f"{what} must be {expected}, got {value!r}")
     return number
+
+
+def _has_a_size(number: int | float) -> bool:
+    """Whether a number is neither nan nor infinite, nor a whole number beyond what arrays hold."""
+    if isinstance(number, int):
+        return abs(number) < LARGEST_WHOLE
+    return math.isfinite(number)
 
 
 def _convert(value: Any, kind: type[int] | type[float]) -> int | float | None:
