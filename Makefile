@@ -65,7 +65,7 @@ paper: $(VENV)/.paper  ## every table and figure from the committed results, int
 	$(FROM_SOURCE) docs/write_images.py
 
 docs: $(VENV)/.docs  ## build the site into build/site; a broken link or a missing name fails (make test builds it too)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build  # with --quiet no warning would fail
 
 cli-page: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py

@@ -288,6 +288,15 @@ def test_a_budget_chooses_the_method_of_a_new_store_which_then_keeps_it(tmp_path
     assert f"goes on with {facts['method']}" in again.stderr
 
 
+def test_a_large_budget_keeps_whole_pages_in_float16(tmp_path):
+    pdf = manual.make(tmp_path / "manual.pdf")
+    given = ("--total", "1GB", "--thumbnail", 0)
+    done = call("index", pdf, "--store", tmp_path / "store", *given)
+    assert done.returncode == 0, done.stderr
+    with am.open_store(tmp_path / "store") as store:
+        assert (store.about.method, store.about.dtype) == ("identity", "float16")
+
+
 def test_a_budget_beside_a_method_is_refused_before_anything_is_written(tmp_path):
     given = ("--bytes-per-page", "400", "--method", "height")
     done = call("index", ROOT / "examples" / "sample.pdf", "--store", tmp_path / "store", *given)

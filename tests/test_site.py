@@ -19,12 +19,30 @@ pytestmark = pytest.mark.xdist_group("site")  # built once
 def site(tmp_path_factory):
     """The folder of the site, as `make docs` builds it."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder]
-    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=quiet, capture_output=True, text=True)
+    done = build(ROOT / "mkdocs.yml", folder)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
     return folder
+
+
+def build(config, folder):
+    """A finished build of a site."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--config-file", config, "--site-dir", folder],
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_link_that_leads_nowhere_fails(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("[lost](nowhere.md)")
+    changed = {"docs_dir": "docs", "nav": ["index.md"], "hooks": [], "plugins": []}
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(json.dumps({"INHERIT": str(ROOT / "mkdocs.yml"), **changed}))
+    done = build(config, tmp_path / "site")
+    assert done.returncode == 1
+    assert "'nowhere.md', but the target is not found" in done.stderr
 
 
 def test_every_page_of_the_documentation_is_in_the_menu(site):

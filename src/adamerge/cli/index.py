@@ -5,6 +5,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from adamerge.cli.common import (
     as_lines,
     encoder_spec,
     in_batches,
+    is_verbose,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -24,14 +26,16 @@ from adamerge.cli.common import (
 from adamerge.cli.info import summary
 from adamerge.cli.plan import budget_options
 from adamerge.cli.progress import Reporter, Task, reporting
+from adamerge.cli.text_table import text_table
 from adamerge.codes import DTYPES
-from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE
+from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE, MethodInDtype
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, count_pages, other_files
 from adamerge.plan import SAMPLE
 from adamerge.plan.for_indexing import plan_indexing
 from adamerge.store import (
+    DEFAULT_DTYPE,
     Change,
     Indexing,
     Store,
@@ -40,6 +44,7 @@ from adamerge.store import (
     open_named,
 )
 from adamerge.store.index import PIXELS
+from adamerge.store.index_plan import plan_index
 from adamerge.store.metadata import read_metadata
 from adamerge.vectors.watcher import Watcher
 
@@ -98,6 +103,11 @@ DID = ("added", "replaced", "unchanged", "removed")
     is_flag=True,
     help="Stop at the first page that cannot be read or has nothing to encode.",
 )
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what would be done with each file, and do nothing.",
+)
 @as_lines
 def index(
     pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
@@ -121,6 +131,9 @@ def index(
     metadata = {}
     if options["metadata"]:
         metadata = read_metadata(options["metadata"])
+    if options["dry_run"]:
+        _print_plan(pages, address, encoder, method, options, metadata)
+        return
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
@@ -132,13 +145,14 @@ def index(
 
         skip_bad = None if options["strict"] else skip
         how = _indexing(store, encoder, method, options, skip_bad, task)
-        if options["bytes_per_page"] or options["total"]:
-            how = _for_budget(pages, store, how, method, options, report)
+        how = _for_budget(pages, store, how, method, options, report)
         printing = options["as_json"]
         for change in index_files(pages, store, how, metadata):
             counts[change.did] += 1
             if change.did == "unchanged":
                 task.pass_over()
+            if is_verbose():
+                click.echo(f"{change.did} {change.id}", err=True)
             printing = printing and _print_change(change)
         unknown = sorted(set(metadata) - set(store.sources()))
 
@@ -152,13 +166,36 @@ def index(
         _print_counts(address, counts, len(bad))
 
 
+def _print_plan(
+    pages: tuple[str, ...],
+    address: str,
+    encoder: str | None,
+    method: str | None,
+    options: Mapping[str, Any],
+    metadata: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """What would be done with each file: a table, or a line of JSON each."""
+    bad: list[AdamergeError] = []
+    with open_named(address, dtype=options["dtype"]) as store:
+        how = _indexing(store, encoder, method, options, bad.append, None)
+        planned = plan_index(pages, store, how, metadata)
+    if options["as_json"]:
+        for file in planned:
+            click.echo(json.dumps(asdict(file)))
+    else:
+        rows = [[file.source, file.would, f"{file.pages:,}"] for file in planned]
+        click.echo(text_table(["file", "would", "pages"], rows))
+    tell_passed_over(other_files(pages, apart=Path(address)))
+    tell_skipped(bad)
+
+
 def _indexing(
     store: Store,
     encoder: str | None,
     method: str | None,
     options: Mapping[str, Any],
     skip_bad: Report | None,
-    watcher: Watcher,
+    watcher: Watcher | None,
 ) -> Indexing:
     """How to index: as asked for, else as the store's pages were made, else by the defaults."""
     recorded: Mapping[str, Any] = {}
@@ -185,7 +222,9 @@ def _for_budget(
     options: Mapping[str, Any],
     report: Reporter,
 ) -> Indexing:
-    """The same by the method that a plan chooses for a new store; a store that holds pages keeps its own."""
+    """The same by the method that a plan chooses for a budget; a store that holds pages keeps its own."""
+    if not options["bytes_per_page"] and not options["total"]:
+        return how
     if method is not None:
         raise click.UsageError("a budget chooses the method: leave out --method, or the budget")
     if store.about is not None:
@@ -204,6 +243,8 @@ def _for_budget(
         bytes_per_page=options["bytes_per_page"],
     )
     click.echo(f"adamerge: {found}", err=True)
+    if not isinstance(planned.method, MethodInDtype):
+        store.choose_dtype(DEFAULT_DTYPE)  # a plan means float16 where it names no dtype
     return planned
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from adamerge.compress import parse_method
 from adamerge.errors import BadInput
 from adamerge.plan.candidates import DTYPES
 from adamerge.plan.planning import Plan, plan
@@ -50,4 +51,5 @@ def plan_indexing(
     )
     if found.chosen is None:
         raise BadInput(str(found))
-    return found, replace(how, encoder=encoder, method=found.chosen.method)
+    method = parse_method(found.chosen.method)
+    return found, replace(how, encoder=encoder, method=method)
