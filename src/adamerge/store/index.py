@@ -17,6 +17,7 @@ from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
 from adamerge.types import Compressed, Page
+from adamerge.vectors.units import Unit, units_of_files
 from adamerge.vectors.watcher import Watcher
 
 PIXELS = 512  # of a thumbnail's longer side
@@ -178,13 +179,9 @@ def index_files(
     continues when it is started again.
     """
     how = how or Indexing()
-    method = _checked_method(store, how)
-    store.begin_writing()  # a second writer is refused now, not after hours of encoding
-    files = files_to_index(paths, store, metadata or {}, how.skip_bad)
-    columns_of((file.metadata for file in files), store.columns())  # bad metadata too
-    for file in files:
-        for id in sorted(file.done):
-            yield Change(id, "unchanged")
+    method = checked_method(store, how)
+    files = begin_indexing(paths, store, metadata or {}, how)
+    yield from unchanged_pages(files)
 
     changed = {file.source: file for file in files if not file.unchanged}
     written, readable = set[str](), set[str]()
@@ -194,23 +191,46 @@ def index_files(
             store.add(batch)
             for entry in batch:
                 written.add(entry.id)
-                known = changed[entry.source].known
-                if known is not None and entry.id in known.hashes:
-                    yield Change(entry.id, "replaced")
-                else:
-                    yield Change(entry.id, "added")
+                yield change_of(entry.id, changed[entry.source])
 
-    stale = list(_pages_of_removed_files(paths, files, store))
+    stale = list(pages_of_removed_files(paths, files, store))
     for file in changed.values():
         stale += file.stale(written, readable)
     if stale:
         store.delete(*stale)
         for id in stale:
             yield Change(id, "removed")
-    _update_known(files, store)
+    update_known(files, store)
 
 
-def _checked_method(store: Store, how: Indexing) -> Method:
+def begin_indexing(
+    paths: Sequence[str | Path],
+    store: Store,
+    metadata: Mapping[str, Mapping[str, Any]],
+    how: Indexing,
+) -> list[FileToIndex]:
+    """The files to index, after all is refused that can be refused before hours of encoding."""
+    store.begin_writing()  # a second writer is told now
+    files = files_to_index(paths, store, metadata, how.skip_bad)
+    columns_of((file.metadata for file in files), store.columns())  # bad metadata too
+    return files
+
+
+def unchanged_pages(files: Iterable[FileToIndex]) -> Iterator[Change]:
+    """The pages that are in the store as they are now."""
+    for file in files:
+        for id in sorted(file.done):
+            yield Change(id, "unchanged")
+
+
+def change_of(id: str, file: FileToIndex) -> Change:
+    """What was done with a page of a file that was written: it was there before, or not."""
+    if file.known is not None and id in file.known.hashes:
+        return Change(id, "replaced")
+    return Change(id, "added")
+
+
+def checked_method(store: Store, how: Indexing) -> Method:
     """The method to compress by; another method, dtype or encoder than that of the store is refused."""
     wanted = how.method or _usual_method(store)
     named = parse_method(wanted) if isinstance(wanted, str) else wanted
@@ -233,7 +253,7 @@ def _usual_method(store: Store) -> str:
     return store.about.method
 
 
-def _update_known(files: Sequence[FileToIndex], store: Store) -> None:
+def update_known(files: Sequence[FileToIndex], store: Store) -> None:
     """Note new folders and new metadata of files whose pages were in the store before."""
     roots = {}
     metadata = {}
@@ -263,17 +283,38 @@ def _encode_files(
     """
     encoder = how.load_encoder()
     store.set_encoder(encoder, dpi=how.dpi)
-    for batch in batches(_read_files(changed.values(), how), how.batch_size):
+    for unit in units_to_index(changed.values()):
+        yield from entries_of_unit(encoder, unit, changed, how, method, readable)
+
+
+def units_to_index(files: Iterable[FileToIndex]) -> Iterator[Unit]:
+    """The units of work of files; a batch of pages that are encoded together never goes beyond a unit."""
+    counted = ((str(file.path.absolute()), file.source, file.pages) for file in files)
+    return units_of_files(counted)
+
+
+def entries_of_unit(
+    encoder: Encoder,
+    unit: Unit,
+    files: Mapping[str, FileToIndex],
+    how: Indexing,
+    method: Method,
+    readable: set[str],
+) -> Iterator[Entry]:
+    """The pages of a unit that are not in the store yet, encoded and compressed."""
+    for batch in batches(_read_unit(unit, files, how), how.batch_size):
         readable.update(page.source for page in batch)
         for page, vectors in encode_batch(encoder, batch, how.skip_bad, how.watcher):
             compressed = method(vectors)
-            yield _entry(page, compressed, changed[page.source], thumbnail(page, how.pixels))
+            yield _entry(page, compressed, files[page.source], thumbnail(page, how.pixels))
 
 
-def _read_files(files: Iterable[FileToIndex], how: Indexing) -> Iterator[Page]:
-    """The pages of files that are not in the store yet."""
-    for file in files:
-        yield from read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
+def _read_unit(unit: Unit, files: Mapping[str, FileToIndex], how: Indexing) -> Iterator[Page]:
+    """The pages of a unit that are not in the store yet."""
+    for part in unit.parts:
+        file = files[part.name]
+        path = Path(part.path)
+        yield from read_file(path, part.name, how.dpi, how.skip_bad, file.done, part.numbers)
 
 
 def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes) -> Entry:
@@ -290,7 +331,7 @@ def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes
     )
 
 
-def _pages_of_removed_files(
+def pages_of_removed_files(
     paths: Sequence[str | Path], files: Sequence[FileToIndex], store: Store
 ) -> Iterator[str]:
     """Ids of the pages of files that were below one of the folders given, and do not exist any more."""
