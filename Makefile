@@ -64,8 +64,14 @@ paper: $(VENV)/.paper  ## every table and figure from the committed results, int
 	$(FROM_SOURCE) docs/write_results.py
 	$(FROM_SOURCE) docs/write_images.py
 
-docs: $(VENV)/.demo  ## write docs/cli.md from --help
+docs: $(VENV)/.docs  ## build the site into build/site; a broken link or a missing name fails (make test builds it too)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build  # with --quiet no warning would fail
+
+cli-page: $(VENV)/.demo  ## write docs/cli.md from --help
 	$(BIN)/python docs/write_cli.py
+
+notebook:  ## write docs/tutorial.ipynb from docs/tutorial.md
+	$(PYTHON) docs/write_notebook.py
 
 browser: $(VENV)/.test  ## Chromium for tests and screenshots, from Debian's packages if there is none
 	@$(BIN)/python tests/browser.py || $(MAKE) --no-print-directory chromium
@@ -96,6 +102,10 @@ $(VENV)/.paper: $(VENV)/.pip
 	$(PIP) --group paper
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.pip
+	$(PIP) --group docs
+	@touch $@
+
 $(VENV)/.build: $(VENV)/.pip $(SOURCES)
 	$(PIP) --group build
 	@touch $@
@@ -106,7 +116,7 @@ $(VENV)/.pip: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo tests/shim/sitecustomize.py
-	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack,ray]' --group test
+	$(PIP) --no-build-isolation -e '.[demo,arrow,ocr,colpali,store,qdrant,mteb,serve,mcp,langchain,llama-index,haystack,ray]' --group test --group docs
 	cp tests/shim/sitecustomize.py $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 	@touch $@
 
@@ -122,4 +132,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help weights demo test chaos check lint bench paper docs fuzz sanitize browser chromium postgresql screenshots clean
+.PHONY: help weights demo test chaos check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql screenshots clean

@@ -1,6 +1,6 @@
 """What a person with a laptop waits for: commands from a cold start, encoding, searching in a browser.
 
-python benchmarks/laptop.py            five minutes
+python benchmarks/laptop.py            three minutes
 python benchmarks/laptop.py --quick    a smoke run
 
 Commands run as in an environment of '.[local,store]': with what else is installed here they would import more, so the
@@ -169,10 +169,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     print(f"{cores()} cores, load {os.getloadavg()[0]:.1f}\n")
-    commands(0.1 if quick else 10)
+    commands(0.1 if quick else 6)
     queries(0.1 if quick else 2)
-    encoding(*((12, 1) if quick else (60, 3)))
-    searching(*((100, 1) if quick else (2000, 20)))
+    encoding(*((12, 1) if quick else (48, 3)))
+    searching(*((100, 1) if quick else (2000, 12)))
     say_missed()
 
 

@@ -187,7 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    seconds = 0.05 if quick else 1.0
+    seconds = 0.05 if quick else 0.6
     processor = platform.processor() or platform.machine()
     print(f"{processor}, {os.cpu_count()} cores, kernels {_native.instruction_sets()[0]}\n")
     with threadpool_limits(1):
@@ -195,7 +195,7 @@ def main() -> None:
         kernel(seconds)
     threads(seconds)
     disk(100 if quick else 2000)
-    memory([200, 400] if quick else [2000, 20000])
+    memory([200, 400] if quick else [1000, 8000])
     say_missed()
 
 

@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "results-images.md"
 BLOCK = re.compile(r"(<!-- table ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLLECTIONS = {"colqwen2": "ColQwen2, 40 pages", "colpali": "ColPali, 14 pages"}
+DTYPES = ("float16", "int8", "int4", "int2", "int1")
 SIZES = ("50%", "64%", "75%", "80%", "85%", "90%", "95%")
 CLIFFS = ("cliff at 0.7", "cliff at 0.8")
 READINGS = ("raw", "running-min", "height")
@@ -114,6 +115,21 @@ def heights() -> str:
     )
 
 
+def dtypes() -> str:
+    """What whole pages and each height keep in every dtype, and the kilobytes of a page."""
+    found = read("dtypes")
+    rows = []
+    for name, title in COLLECTIONS.items():
+        sizes_there = dict.fromkeys(row["size"] for row in found if row["collection"] == name)
+        for size in sizes_there:
+            cells = [title, size]
+            for dtype in DTYPES:
+                (row,) = select(found, collection=name, size=size, dtype=dtype)
+                cells.append(f"{row['agreement']:.3f} at {row['bytes_per_page'] / 1000:.1f} kB")
+            rows.append(cells)
+    return table(["pages", "saved", *DTYPES], rows)
+
+
 def thetas() -> str:
     """Theta of each reading, pooled over the two sets of ColQwen2."""
     found = read("theta")
@@ -207,6 +223,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sizes": sizes,
     "cliffs": cliffs,
     "heights": heights,
+    "dtypes": dtypes,
     "thetas": thetas,
     "structureless": structureless,
 }

@@ -10,7 +10,8 @@ from adamerge.encoders import Encoder
 from adamerge.inspector import Inspection
 
 REPORT = Path(__file__).with_name("report.pdf")
-METHODS = {"whole": "identity", "small": None}  # None: the default method
+# folder -> method and dtype; None stands for the default
+STORES = {"whole": ("identity", "float16"), "small": (None, None)}
 QUERIES = [
     "which month had the most vessels?",
     "how much is a night for a sailing boat?",
@@ -23,7 +24,7 @@ def main(place: Path) -> None:
     """Make two stores and an inspector file in a folder, and print what they find."""
     shutil.rmtree(place, ignore_errors=True)
     encoder = am.load_encoder("minilm")
-    stores = [index(place / name, encoder, method) for name, method in METHODS.items()]
+    stores = [index(place / name, encoder, *how) for name, how in STORES.items()]
     print_sizes(stores)
     for query in QUERIES:
         best = print_hits(query, stores)
@@ -36,9 +37,9 @@ def main(place: Path) -> None:
     print(f"Your files: {adamerge} index FOLDER --store my.store")
 
 
-def index(address: Path, encoder: Encoder, method: str | None) -> am.Store:
+def index(address: Path, encoder: Encoder, method: str | None, dtype: str | None) -> am.Store:
     """A store of the pages of the report."""
-    store = am.open_store(address, encoder=encoder)
+    store = am.open_store(address, encoder=encoder, dtype=dtype)
     for _ in am.index_files([REPORT], store, am.Indexing(encoder, method)):
         pass
     return store
@@ -50,7 +51,8 @@ def print_sizes(stores: list[am.Store]) -> None:
     less = 1 - small["bytes of vectors"] / whole["bytes of vectors"]
     print(f"{REPORT.name}, {whole['pages']} pages of text, tables and charts, is indexed twice:\n")
     print(LINE.format("", "whole", "compressed"))
-    print(LINE.format("method", whole["method"], small["method"]))
+    methods = [f"{facts['method']} in {facts['dtype']}" for facts in (whole, small)]
+    print(LINE.format("method", *methods))
     print(LINE.format("vectors", f"{whole['stored']:,}", f"{small['stored']:,}"))
     sizes = [f"{facts['bytes of vectors']:,}" for facts in (whole, small)]
     print(LINE.format("bytes of vectors", sizes[0], f"{sizes[1]} ({less:.0%} less)"))

@@ -53,6 +53,8 @@ READINGS = ("raw", "running-min", "height")
 FLOORS = (0.5, 0.6, 0.7, 0.8)
 COMPRESSIONS = (0.5, 0.6, 0.64, 0.7, 0.75, 0.8, 0.85, 0.9, 0.92, 0.95)
 HEIGHTS = (0.8, 0.9, 1.0, 1.1, 1.2, 1.4, 1.7, 2.0)
+BITS_COMPRESSIONS = (0.5, 0.64, 0.75, 0.85, 0.92)  # that are measured in every dtype
+DTYPES = ("float16", "int8", "int4", "int2", "int1")
 SEEDS = range(10)  # of random:keep
 QUERIES_OF_A_PAGE = 50
 
@@ -150,6 +152,32 @@ def measure(collection: Collection) -> list[dict[str, object]]:
     return rows
 
 
+def measure_dtypes(collection: Collection) -> list[dict[str, object]]:
+    """A row for whole pages and each size of `height`, in every dtype: bytes and fidelity."""
+    mergings = {"0%": "identity"}
+    for compression in BITS_COMPRESSIONS:
+        height = am.height_at(collection.pages, compression)
+        mergings[f"{compression:.0%}"] = str(am.Height(h=height))
+
+    tried = []
+    for size, merging in mergings.items():
+        for dtype in DTYPES:
+            name = merging if dtype == "float16" else f"{merging}+{dtype}"
+            tried.append((size, dtype, am.parse_method(name)))
+    found = am.fidelity(
+        collection.pages,
+        [method for _, _, method in tried],
+        drawn_from=collection.drawn_from,
+        drawing=Drawing(per_page=QUERIES_OF_A_PAGE),
+        top=collection.top,
+    )
+    rows = []
+    for (size, dtype, _), one in zip(tried, found, strict=True):
+        about = {"collection": collection.name, "size": size, "dtype": dtype}
+        rows.append(about | _rounded(one.json()))
+    return rows
+
+
 def thetas(name: str, pages: Sequence[am.MultiVector]) -> list[dict[str, object]]:
     """A row for each reading and floor: theta and gap of every page, of the pages and of pages without structure."""
     rows = []
@@ -201,16 +229,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("vectors", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("results/images"))
+    parser.add_argument("--only", choices=("theta", "methods", "dtypes"))
     given = parser.parse_args()
 
     given.output.mkdir(parents=True, exist_ok=True)
     sets = {name: read_set(given.vectors, name) for name in SETS}
-    rows = []
-    for name, pages in sets.items():
-        rows += thetas(name, pages)
-    write(given.output / "theta.json", rows)
-    for collection in collections(sets):
-        write(given.output / f"{collection.name}.json", measure(collection))
+    if given.only in (None, "theta"):
+        rows = []
+        for name, pages in sets.items():
+            rows += thetas(name, pages)
+        write(given.output / "theta.json", rows)
+    if given.only in (None, "methods"):
+        for collection in collections(sets):
+            write(given.output / f"{collection.name}.json", measure(collection))
+    if given.only in (None, "dtypes"):
+        rows = []
+        for collection in collections(sets):
+            rows += measure_dtypes(collection)
+        write(given.output / "dtypes.json", rows)
     about = [{"set": name, **about, "pages": len(sets[name])} for name, about in SETS.items()]
     write(given.output / "sets.json", about)
 

@@ -107,13 +107,16 @@ def request(name: str, line: str, *headers: str, body: str = "") -> None:
 
 
 def shards() -> None:
-    """Two pages with all that a page can have, and the same compressed; the manifest of those."""
+    """Two pages with all that a page can have, and the same compressed, in floats, int8 and codes; their manifests."""
     pages = [_page(6, "a"), _page(9, "b")]
     with TemporaryDirectory() as folder:
         am.write_vectors(Path(folder) / "pages", pages, encoder={"name": "minilm", "dpi": 150})
         small = list(am.compress_pages(pages, "sem-cluster:m=3"))
         am.write_vectors(Path(folder) / "compressed", small, encoder={"name": "minilm"})
-        for kind in ("pages", "compressed"):
+        for dtype in ("int8", "int4"):
+            rounded = list(am.compress_pages(pages, f"sem-cluster:m=3+{dtype}"))
+            am.write_vectors(Path(folder) / dtype, rounded)
+        for kind in ("pages", "compressed", "int8", "int4"):
             write("shards", kind, (Path(folder) / kind / "shard-00000.safetensors").read_bytes())
             write("manifests", f"{kind}.json", (Path(folder) / kind / "manifest.json").read_bytes())
 

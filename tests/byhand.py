@@ -78,6 +78,9 @@ def make(folder):
         ms=None,
     )
     both(folder, "random(adamerge:k=0,c_min=0.7)", 200, 0.3, 0.3, ms=None)
+    both(folder, "identity+int4", 1000, 0.9, 0.7)
+    both(folder, "sem-cluster:m=2+int4", 500, 0.6, 0.6)
+    both(folder, "sem-cluster:m=2+int1", 500, 0.4, 0.4)
     both(folder, "merge-total(adamerge:k=0,c_min=0.7)", 200, 0.8, 0.7, ms=None)
     both(folder, "mean-vector", 10, 0.2, 0.2, ms=None)
     both(folder, "bm25", 0, 0.4, 0.4, ms=None, patches=0)

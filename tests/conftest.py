@@ -109,7 +109,7 @@ def look(chromium, tmp_path):
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
         contexts.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(120_000)
         page = context.new_page()
         page.leaving, page.wrong = [], []
         page.on(

@@ -43,7 +43,7 @@ def prepare():
     register()
     for name in IMPORTED_LATER:
         import_module(name)
-    spec.entry_points = cache(spec.entry_points)
+    spec._entry_points = cache(spec._entry_points)
     spec.installed()
     shards.SHARD_BYTES = 1  # a shard for every page
     units.PAGES_PER_UNIT = 1

@@ -55,7 +55,7 @@ def test_a_missing_shard_is_refused_by_name(folder):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ('{"version": 2, "colour": "blue"}', TooNew, "has format 2; this adamerge reads up to 1"),
+        ('{"version": 3, "colour": "blue"}', TooNew, "has format 3; this adamerge reads up to 2"),
         ('{"version": "new"}', TooNew, "has format 'new'"),
         ("{", Damaged, "manifest.json cannot be read"),
         ("[]", Damaged, "manifest.json cannot be read"),
@@ -65,7 +65,8 @@ def test_a_missing_shard_is_refused_by_name(folder):
             Damaged,
             "it counts 99 pages, its shards 4",
         ),
-        ('{"version": 1, "dtype": "int4"}', Damaged, "its dtype is 'int4', and vectors are"),
+        ('{"version": 1, "dtype": "int4"}', Damaged, "'int4', and vectors are float16, float32"),
+        ('{"version": 2, "dtype": "int3"}', Damaged, "its dtype is 'int3', and vectors are"),
         ('{"version": 1, "pages": 1, "shards": []}', Damaged, "cannot be understood"),
         ('{"version": 1, "encoder": null}', Damaged, "its encoder must be an object"),
         ("", Damaged, "manifest.json cannot be read"),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adamerge.codes import DTYPES
 from adamerge.errors import BadInput
 from adamerge.store.about import About
 from adamerge.store.filter_parser import parse_filter
@@ -104,4 +105,7 @@ def test_a_value_is_what_it_was(text):
 
 
 def test_the_columns_of_a_store_are_not_for_metadata():
-    assert set(schema_of(About(4, "identity")).names) == RESERVED
+    columns = set()
+    for dtype in DTYPES:
+        columns.update(schema_of(About(4, "identity", dtype)).names)
+    assert columns == RESERVED

@@ -9,8 +9,7 @@ from matplotlib.text import Text
 
 from adamerge import evaluate
 from adamerge.errors import BadInput
-from adamerge.evaluate import figures
-from adamerge.evaluate.output import paper_figures, paper_tables
+from adamerge.evaluate.output import paper_figures, paper_tables, report_figures
 from adamerge.evaluate.output.plotting import short_dataset, short_encoder
 
 ELEMENTS = ["figure-1", "figure-2", "figure-3", "table-1", "table-2", "efficiency", "theta"]
@@ -94,7 +93,7 @@ def overlapping(figure):
 
 
 def test_no_text_covers_another_with_two_long_names_and_fourteen_datasets(results):
-    drawn = {name: draw(results) for name, draw in figures.FIGURES.items()}
+    drawn = {name: draw() for name, draw in report_figures(results).items()}
     drawn |= {name: draw() for name, draw in paper_figures(results).items()}
     for name, figure in drawn.items():
         assert overlapping(figure) == [], name

@@ -10,6 +10,7 @@ OPERATIONS = [
     ("/api/search", "GET"),
     ("/api/pages/{id}", "GET"),
     ("/api/store", "GET"),
+    ("/api/files", "GET"),
     ("/healthz", "GET"),
 ]
 OPERATIONS += [
@@ -19,9 +20,10 @@ OPERATIONS += [
     ("/api/index/{job}", "GET"),
     ("/api/index/{job}", "DELETE"),
     ("/api/index/{job}/file", "GET"),
+    ("/api/files/{source}", "DELETE"),
 ]
 MEANT = [(*operation, "POSITIVE") for operation in OPERATIONS]
-NOT_MEANT = [(*OPERATIONS[i], "NEGATIVE") for i in (0, 1, 6)]  # those that can be asked for wrongly
+NOT_MEANT = [(*OPERATIONS[i], "NEGATIVE") for i in (0, 1, 7)]  # those that can be asked for wrongly
 schemathesis = Later("schemathesis")
 pytestmark = pytest.mark.xdist_group("described")  # one server
 

@@ -97,7 +97,7 @@ def test_what_becomes_of_a_file_is_said_once_and_nothing_else_moves(visit, serve
         new MutationObserver(() => window.said.push(told.textContent)).observe(told, {childList: true});
     }""")
     with stopped(workers(server)[-1]):
-        page.get_by_label("A PDF").set_input_files(write_pdf(tmp_path / "said.pdf", ["phi chi"]))
+        page.get_by_label("PDF, PNG").set_input_files(write_pdf(tmp_path / "said.pdf", ["phi chi"]))
         page.get_by_role("button", name="Add to").click()
         page.locator(".job.indexing").filter(has_text="said.pdf").wait_for()
         before = page.evaluate("moved")
@@ -113,7 +113,7 @@ def test_what_becomes_of_a_file_is_said_once_and_nothing_else_moves(visit, serve
 
 def test_a_pdf_is_added_and_found(visit, tmp_path):
     page = visit("/add")
-    page.get_by_label("A PDF").set_input_files(
+    page.get_by_label("PDF, PNG").set_input_files(
         write_pdf(tmp_path / "fresh.pdf", ["theta iota", "kappa mu"])
     )
     page.get_by_role("button", name="Add to").click()
@@ -125,17 +125,17 @@ def test_a_pdf_is_added_and_found(visit, tmp_path):
     page.get_by_role("button", name="Search").click()
     assert page.locator(".hit h3").first.inner_text() == "fresh.pdf"
     page.get_by_role("link", name="Add files").click()
-    page.get_by_label("A PDF").set_input_files(
+    page.get_by_label("PDF, PNG").set_input_files(
         {"name": "no.pdf", "mimeType": "application/pdf", "buffer": b"no"}
     )
     page.get_by_role("button", name="Add to").click()
-    page.get_by_text("this is none of PDF").wait_for()
+    page.get_by_text("no.pdf: this is none of PDF").wait_for()
     page.wrong.clear()  # the browser writes down the refusal
 
 
 def test_it_works_without_scripts(visit, tmp_path):
     page = visit("/add", java_script_enabled=False)
-    page.get_by_label("A PDF").set_input_files(write_pdf(tmp_path / "plain.pdf", ["sigma tau"]))
+    page.get_by_label("PDF, PNG").set_input_files(write_pdf(tmp_path / "plain.pdf", ["sigma tau"]))
     page.get_by_role("button", name="Add to").click()
     assert page.locator(".job").filter(has_text="plain.pdf").count() == 1
     page.goto(page.url.replace("/add", "/page/report.pdf%231?q=alpha"))
@@ -157,7 +157,7 @@ def test_the_theme_follows_the_system_and_the_button_and_stays(visit):
 def test_the_tab_key_reaches_everything_in_order(visit):
     page = visit("/?q=delta")
     reached = []
-    for _ in range(11):
+    for _ in range(12):
         page.keyboard.press("Tab")
         reached.append(
             page.evaluate("(at => at.id || at.textContent.trim())(document.activeElement)")
@@ -166,6 +166,7 @@ def test_the_tab_key_reaches_everything_in_order(visit):
         "Skip to content",
         f"adamerge {'pages.store'}",
         "Search",
+        "Files",
         "Add files",
         "API",
         "theme",
@@ -185,6 +186,8 @@ def test_axe_finds_nothing(visit, dark):
         "/?q=delta+zeta&where=number+%3E+0",
         "/?q=delta+zeta&group=1",
         "/page/report.pdf%232?q=delta+zeta",
+        "/files",
+        "/files/remove?source=report.pdf",
         "/add",
         "/docs",
         "/login",
@@ -199,7 +202,14 @@ def test_axe_finds_nothing(visit, dark):
 @pytest.mark.parametrize("width", [360, 768, 2560])
 def test_no_width_scrolls_sideways(visit, width):
     long = "a-very-long-word-without-any-space-" * 4
-    for path in ("/", f"/?q={long}", f"/page/report.pdf%232?q={long}+zeta", "/add", "/docs"):
+    for path in (
+        "/",
+        f"/?q={long}",
+        f"/page/report.pdf%232?q={long}+zeta",
+        "/files",
+        "/add",
+        "/docs",
+    ):
         page = visit(path, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 

@@ -105,11 +105,12 @@ import resource
 from adamerge.server.workers.worker_process import LoadedEncoders
 
 class Broken:
+    about = "pages of an encoder"
     def encoder_spec(self): return "broken"
     def load_encoder(self): raise LookupError
 
 try:
-    LoadedEncoders(1 << 30).load(Broken())
+    LoadedEncoders(1 << 30).load(Broken(), "")
 except LookupError:
     print(resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY)
 """

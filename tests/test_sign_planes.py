@@ -14,7 +14,7 @@ import adamerge as am
 from adamerge.codes import bytes_per_row, to_rows, to_vectors
 from adamerge.errors import Damaged, StoreUnavailable
 from adamerge.search import PageVectors, mapped_rows, maxsim, nearest_by_signs
-from adamerge.search.sign_planes import FEWEST_VECTORS
+from adamerge.search.sign_planes import FEWEST_VECTORS, SHARE_KEPT
 from adamerge.store.lance import loaded_vectors, rank
 
 PAGES = 300
@@ -65,13 +65,13 @@ def test_a_short_query_proposes_the_pages_in_the_order_of_their_sign_scores():
         assert nearest_by_signs(query, signs, n) == order[:n]
 
 
-def test_a_long_query_proposes_the_best_of_the_quarter_that_half_of_it_chose():
+def test_a_long_query_proposes_the_best_of_the_share_that_half_of_it_chose():
     signs = some_signs()
     query = near(17, 13)
     half = maxsim(query[::2], signs.rows, signs.begins, signs.ends)
-    quarter = np.sort(np.argsort(-half, kind="stable")[:50])
+    kept = np.sort(np.argsort(-half, kind="stable")[: 200 // SHARE_KEPT])
     scores = maxsim(query, signs.rows, signs.begins, signs.ends)
-    order = quarter[np.argsort(-scores[quarter], kind="stable")]
+    order = kept[np.argsort(-scores[kept], kind="stable")]
     assert nearest_by_signs(query, signs, 20) == [signs.ids[i] for i in order[:20]]
     every = np.argsort(-scores, kind="stable")
     assert nearest_by_signs(query, signs, 200) == [signs.ids[i] for i in every]

@@ -51,6 +51,43 @@ def test_the_ablation_takes_any_ratio_where_both_totals_were_run(tmp_path):
     ]
 
 
+def test_bytes_by_hand(results, folder, tmp_path):
+    made = tables.in_bytes(results)
+    # a vector of 8 numbers takes 16 bytes in float16, 4 + 4 in int4 and 1 + 4 in int1; a page has 100 of them, or 50
+    assert row(made, method="identity") == {
+        "method": "identity",
+        "compression": 0,
+        "float16": "0.8000 at 1.60 kB",
+        "int8": None,
+        "int4": "0.8000 at 0.80 kB *",
+        "int2": None,
+        "int1": None,
+    }
+    merged = row(made, method="sem-cluster:m=2")
+    assert merged["float16"] == "0.6500 at 0.80 kB"
+    assert merged["int4"] == "0.6000 at 0.40 kB *"
+    assert merged["int1"] == "0.4000 at 0.25 kB *"
+    assert len(made.rows) == 2  # the methods that were run in fewer bits
+    drawn = cli("evaluate", "figure", "bytes", folder, "-o", tmp_path / "bytes.svg")
+    assert drawn.returncode == 0, drawn.stderr
+    for text in ("frontier", "float16", "int4", "kB a page (vectors, extra rows and scales)"):
+        assert f">{text}</text>" in (tmp_path / "bytes.svg").read_text()
+
+
+def test_methods_in_fewer_bits_are_in_no_other_table(results):
+    for name, table in report_tables(results).items():
+        if name != "bytes":
+            assert not [text for texts in table.texts() for text in texts if "+int" in text], name
+
+
+def test_results_without_fewer_bits_say_how_to_get_some(tmp_path):
+    byhand.datasets(tmp_path, "a")
+    byhand.cell(tmp_path, "identity", 1000, 0.9)
+    assert "nothing for the table bytes" in cli("evaluate", "table", "bytes", tmp_path).stderr
+    drawn = cli("evaluate", "figure", "bytes", tmp_path, "-o", tmp_path / "bytes.svg")
+    assert 'run some with dtype = ["int4"]' in drawn.stderr
+
+
 def test_both_readings_of_the_envelope_by_hand(results):
     made = tables.frontier(results)
     shared = row(made, series="ptm:k=0,m=any", envelope="shared")

@@ -18,7 +18,7 @@ def visiting(chromium, server):
             **options,
         )
         contexts.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(120_000)
         page = context.new_page()
         page.leaving, page.wrong = [], []
         page.on(

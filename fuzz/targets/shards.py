@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,13 +15,15 @@ from safetensors.numpy import load, save
 from adamerge.cli.info import facts
 from adamerge.errors import AdamergeError
 from adamerge.vectors import fingerprint, read_compressed, read_vectors
-from adamerge.vectors.manifest import Manifest, write_manifest
+from adamerge.vectors.manifest import VERSION, Manifest, write_manifest
 from fuzz.mutators import mutate_bytes, mutate_value
 from fuzz.target import Target, Try
 
 NAME = "shard-00000.safetensors"
 METHOD = "sem-cluster:m=3"
 PAGES = 2
+COMPRESSED_DTYPES = ("float16", "int8", "int4")
+NAMES = ("vectors", "scales", "dimensions", "offsets", "extra", "groups", "theta", "x")
 DTYPES = ("f2", "f4", "f8", "i1", "i4", "i8", "u1", "u8", "?")
 NUMBERS = (0, 1, -1, 7, 1 << 31, -(1 << 31), (1 << 63) - 1, float("nan"), float("inf"), 6e4)
 
@@ -59,7 +62,7 @@ def _change(random: Random, arrays: dict[str, Any], others: dict[str, Any]) -> N
         case 4:
             arrays[name] = np.concatenate([array, array])
         case 5:
-            arrays[random.choice(("vectors", "offsets", "extra", "groups", "theta", "x"))] = array
+            arrays[random.choice(NAMES)] = array
         case 6:
             arrays[name] = array
             arrays.update({name: others[name]} if name in others else others)
@@ -77,17 +80,23 @@ def _with_number(random: Random, array: Any) -> Any:
 
 @contextmanager
 def session(folder: Path) -> Iterator[Try]:
-    """A folder of pages and one of compressed pages; the input is the shard of both."""
-    folders = {method: folder / f"method-{method[:3]}" for method in ("", METHOD)}
-    for method, path in folders.items():
+    """A folder of pages, and one of compressed pages in each kind of dtype; the input is the shard of all."""
+    folders = {"pages": folder / "pages"}
+    for dtype in COMPRESSED_DTYPES:
+        folders[dtype] = folder / dtype
+    for name, path in folders.items():
         path.mkdir()
-        write_manifest(path, Manifest(method=method, pages=PAGES, shards={NAME: PAGES}))
+        manifest = Manifest(pages=PAGES, shards={NAME: PAGES})
+        if name != "pages":
+            version = 1 if name == "float16" else VERSION
+            manifest = replace(manifest, dtype=name, method=METHOD, version=version)
+        write_manifest(path, manifest)
 
     def try_input(data: bytes) -> None:
         failed = None
-        for method, path in folders.items():
+        for name, path in folders.items():
             (path / NAME).write_bytes(data)
-            steps = (facts, fingerprint, _read_compressed if method else _read_pages)
+            steps = (facts, fingerprint, _read_pages if name == "pages" else _read_compressed)
             for step in steps:
                 try:
                     step(path)

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from adamerge.codes import bytes_per_row
 from adamerge.types import NAN
-from adamerge.vectors.columns import Columns, rows_per_page, value_per_page
+from adamerge.vectors.columns import rows_per_page, value_per_page
 from adamerge.vectors.manifest import FLOATS
+from adamerge.vectors.row_columns import Columns
 from adamerge.vectors.shards import Shards, read_shard
 
 
@@ -130,7 +130,7 @@ def _median(values: Sequence[float]) -> float:
     known = [value for value in values if not isnan(value)]
     if not known:
         return NAN
-    return median(known)
+    return float(np.median(known))
 
 
 def _cosine(value: float) -> str:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from adamerge.cli.common import (
     as_lines,
     encoder_spec,
     in_batches,
+    is_verbose,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -24,13 +26,13 @@ from adamerge.cli.common import (
 )
 from adamerge.cli.info import summary
 from adamerge.cli.progress import Task, reporting
+from adamerge.cli.text_table import text_table
 from adamerge.codes import DTYPES
-from adamerge.compress import DEFAULT_METHOD
+from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.pages import DPI, Report, count_pages, other_files
 from adamerge.store import (
-    DEFAULT_DTYPE,
     Change,
     Indexing,
     Store,
@@ -39,6 +41,7 @@ from adamerge.store import (
     open_named,
 )
 from adamerge.store.index import PIXELS
+from adamerge.store.index_plan import plan_index
 from adamerge.store.metadata import read_metadata
 from adamerge.vectors.watcher import Watcher
 
@@ -68,7 +71,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    help=f"Type of the stored vectors; --method NAME+int4 says the same.  [default: the store's, or {DEFAULT_DTYPE}]",
+    help=f"Type of the stored vectors; --method NAME+int4 says the same.  [default: the store's, or {INDEX_DTYPE}]",
 )
 @click.option(
     "--metadata",
@@ -96,6 +99,11 @@ DID = ("added", "replaced", "unchanged", "removed")
     is_flag=True,
     help="Stop at the first page that cannot be read or has nothing to encode.",
 )
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what would be done with each file, and do nothing.",
+)
 @as_lines
 @with_workers
 def index(
@@ -118,6 +126,9 @@ def index(
     metadata = {}
     if options["metadata"]:
         metadata = read_metadata(options["metadata"])
+    if options["dry_run"]:
+        _print_plan(pages, address, encoder, method, options, metadata)
+        return
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
@@ -134,6 +145,8 @@ def index(
             counts[change.did] += 1
             if change.did == "unchanged":
                 task.pass_over()
+            if is_verbose():
+                click.echo(f"{change.did} {change.id}", err=True)
             printing = printing and _print_change(change)
         unknown = sorted(set(metadata) - set(store.sources()))
 
@@ -166,13 +179,36 @@ def _changes(
     tell_summary(cost)
 
 
+def _print_plan(
+    pages: tuple[str, ...],
+    address: str,
+    encoder: str | None,
+    method: str | None,
+    options: Mapping[str, Any],
+    metadata: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """What would be done with each file: a table, or a line of JSON each."""
+    bad: list[AdamergeError] = []
+    with open_named(address, dtype=options["dtype"]) as store:
+        how = _indexing(store, encoder, method, options, bad.append, None)
+        planned = plan_index(pages, store, how, metadata)
+    if options["as_json"]:
+        for file in planned:
+            click.echo(json.dumps(asdict(file)))
+    else:
+        rows = [[file.source, file.would, f"{file.pages:,}"] for file in planned]
+        click.echo(text_table(["file", "would", "pages"], rows))
+    tell_passed_over(other_files(pages, apart=Path(address)))
+    tell_skipped(bad)
+
+
 def _indexing(
     store: Store,
     encoder: str | None,
     method: str | None,
     options: Mapping[str, Any],
     skip_bad: Report | None,
-    watcher: Watcher,
+    watcher: Watcher | None,
 ) -> Indexing:
     """How to index: as asked for, else as the store's pages were made, else by the defaults."""
     recorded: Mapping[str, Any] = {}

@@ -80,7 +80,8 @@ def in_formats(verb: Callable[..., None]) -> Callable[..., None]:
 def print_table(name: str, form: str, out: Path | None, **options: Any) -> None:
     """Print a table of a folder of results.
 
-    Tables are frontier, significance, ablation, controls, theta, efficiency, unit and sequence.
+    Tables are frontier, significance, ablation, controls, theta, efficiency, unit, sequence and
+    bytes (methods in fewer bits: the measure, and the kilobytes of a page).
 
     \b
     adamerge evaluate table significance results/books --k=-0.25
@@ -107,7 +108,10 @@ def print_table(name: str, form: str, out: Path | None, **options: Any) -> None:
 @by_measure
 @click.option("-o", "out", required=True, type=FILE, help="File to write, .svg or .png.")
 def draw_figure(name: str, out: Path, **options: Any) -> None:
-    """Draw a figure of a folder of results. FIGURE is frontier, frontier-unit (groups of unit length) or cliff.
+    """Draw a figure of a folder of results.
+
+    FIGURE is frontier, frontier-unit (groups of unit length), cliff, or bytes (the measure against the kilobytes of
+    a page).
 
     \b
     adamerge evaluate figure frontier results/books -o frontier.svg

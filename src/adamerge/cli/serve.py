@@ -9,16 +9,27 @@ from typing import Any
 import click
 
 from adamerge.cli.common import existing
-from adamerge.errors import missing_extra
+from adamerge.errors import BadInput, NotFound, missing_extra
+from adamerge.pages import SUFFIXES
 from adamerge.server import Settings
-from adamerge.server.settings import is_loopback, uploads_of
-from adamerge.store import parse_bytes
+from adamerge.server.folder.listing import list_folder
+from adamerge.server.settings import is_loopback, store_beside, uploads_of
+from adamerge.store import is_store, parse_bytes
 
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 
 
 @click.command()
-@click.argument("where", metavar="STORE")
+@click.argument("where", metavar="STORE_OR_FOLDER")
+@click.option(
+    "--watch", is_flag=True, help="Index files of FOLDER that change while the server runs."
+)
+@click.option(
+    "--store",
+    "address",
+    default="",
+    help="The store of FOLDER.  [default: FOLDER.store, beside it]",
+)
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -41,7 +52,7 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 @click.option(
     "--encoder",
     default="",
-    help="The encoder, if it is a class of your own.  [default: the store's]",
+    help="The encoder of a new store, or one that is a class of your own.  [default: the store's]",
 )
 @click.option(
     "--name",
@@ -72,6 +83,8 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 )
 def serve(
     where: str,
+    watch: bool,
+    address: str,
     host: str,
     port: int,
     token: str,
@@ -79,14 +92,19 @@ def serve(
     names: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Search STORE in a browser, and by a JSON API. People see why a page was found, and can add files.
+    """Search a store or a folder in a browser, and by a JSON API. People see why a page was found.
 
-    Only this machine can reach it unless --host says otherwise, and then a token is needed.
+    The store of a folder is made, or brought up to date, while the server runs; the page shows how far it is. Only this
+    machine can reach the server unless --host says otherwise, and then a token is needed.
 
     \b
     adamerge serve reports.store
+    adamerge serve reports/ --watch
     ADAMERGE_TOKEN=$(openssl rand -hex 16) adamerge serve reports.store --host 0.0.0.0 --name search.example.org
     """  # noqa: D301 (click reads the backslash)
+    folder = folder_to_serve(where, address, watch)
+    if folder is not None:
+        where = address or str(store_beside(folder))
     settings = Settings(
         where,
         host,
@@ -95,12 +113,28 @@ def serve(
         encoder,
         names=names,
         max_upload=parse_bytes(options["max_upload"]),
+        folder=folder,
+        watch=watch,
     )
     if options["upload"]:
         folder = options["uploads"] or uploads_of(where)
         if folder is not None:
             settings = replace(settings, uploads=folder.absolute())
     run(settings, options["memory"])
+
+
+def folder_to_serve(where: str, store: str, watch: bool) -> Path | None:
+    """The folder whose files are to be served; None where a store is named, which takes no options of a folder."""
+    if is_store(where) or not Path(where).is_dir():
+        if store or watch:
+            raise BadInput(f"--store and --watch are for a folder of files, and {where} is none")
+        return None
+    folder = Path(where).resolve()
+    if not watch and not list_folder(folder):
+        raise NotFound(
+            f"{where} is neither a store nor a folder with files of {', '.join(sorted(SUFFIXES))}"
+        )
+    return folder
 
 
 def run(settings: Settings, memory: str = "4GiB") -> None:
@@ -114,11 +148,19 @@ def run(settings: Settings, memory: str = "4GiB") -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.basicConfig(level=logging.WARNING)
 
-    existing(settings.store).close()
+    is_folder = settings.folder is not None
+    if not is_folder:
+        existing(settings.store).close()
     with listen(settings.host, settings.port) as listener:
         # From here on clients can connect; they wait until the store is open.
         encoder = settings.encoder or None
-        reader = StoreReader(settings.store, settings.limits, encoder=encoder, memory=memory)
+        reader = StoreReader(
+            settings.store,
+            settings.limits,
+            may_be_empty=is_folder,
+            encoder=encoder,
+            memory=memory,
+        )
         context = make_context(settings, reader)
         server = make_server(make_app(context), settings, context.stop)
 

@@ -279,8 +279,7 @@ def _compress(
     dtype: str,
 ) -> None:
     """Compress what an earlier run has not compressed yet."""
-    first = next(_pages(source, options), None)  # before anything is written
-    if first is None:
+    if _is_empty(source, options):  # before anything is written
         raise BadInput(f"{source} holds no pages")
     if is_shards(source):
         shards = open_shards(source)
@@ -327,12 +326,19 @@ def _compress_on_cluster(
     """Compress on a cluster what an earlier run has not compressed yet."""
     from adamerge import scale
 
-    if next(_pages(source, options), None) is None:
+    if _is_empty(source, options):
         raise BadInput(f"{source} holds no pages")
     with reporting() as report:
         task = Task(report, "compressing", "pages", len(open_shards(source)))
         cost = scale.compress_folder(source, folder, method, cluster, dtype=dtype, watcher=task)
     tell_summary(cost)
+
+
+def _is_empty(source: Path, options: ReadOptions) -> bool:
+    """Whether there is no page to read; a manifest says how many there are, of other files the first one is read."""
+    if is_shards(source) and not options:
+        return len(open_shards(source)) == 0
+    return next(_pages(source, options), None) is None
 
 
 def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:

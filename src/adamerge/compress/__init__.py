@@ -6,10 +6,11 @@ methods.py                           choices of stages
 names.py                             a method is its name; the only reader of names
 default_method.py                    the method where nobody names one
 stream.py                            many pages, in several threads
+mistaken_input.py                    what is given to compress by mistake, and the line that was meant
 """
 
 from adamerge.compress import cut, link, pool, prune
-from adamerge.compress.default_method import DEFAULT_METHOD
+from adamerge.compress.default_method import DEFAULT_METHOD, INDEX_DTYPE
 from adamerge.compress.methods import (
     AdaMerge,
     DocPruner,
@@ -25,6 +26,7 @@ from adamerge.compress.stream import compress, compress_pages
 
 __all__ = [
     "DEFAULT_METHOD",
+    "INDEX_DTYPE",
     "AdaMerge",
     "DocPruner",
     "Height",

@@ -52,6 +52,8 @@ def weigh(page: MultiVector, rule: MergeRule) -> MultiVector:
 
 def link_kept(page: MultiVector, keep: Bools, rule: MergeRule) -> Tree:
     """The merge tree of the patches that `keep` (n,) leaves: n' of them."""
+    if keep.all():
+        return link.ward(page.vectors, rule.linkage)  # a copy would cost as much as the checks
     return link.ward(page.vectors[keep], rule.linkage)
 
 

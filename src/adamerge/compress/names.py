@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from adamerge.codes import to_vectors
 from adamerge.errors import BadInput, UnknownName, did_you_mean
@@ -28,6 +28,7 @@ GRAMMAR = re.compile(
     r"(?:\+(?P<dtype>[a-z]\w*))?\s*"  # +int4
 )
 WRITTEN_DTYPES = ("int8", "int4", "int2", "int1")  # float16 is what a name without + means
+LARGEST_WHOLE = 10**18
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 
 
@@ -129,6 +130,16 @@ class Method:
                     f"there is a method '{name}' already: choose another name for {cls.__name__}"
                 )
         METHODS.update({name: (cls, given) for name, given in names.items()})
+
+    def __new__(cls, *values: Any, **given: Any) -> Self:
+        """Refuse an option that the method does not have, with one that is like it."""
+        known = [option.name for option in fields(cls) if option.init]
+        for name in given:
+            if name not in known:
+                raise UnknownName(
+                    f"{cls.__name__} has no option '{name}'{did_you_mean(name, known)}; it has {', '.join(known)}"
+                )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         """Give every option a value of its type, from a value or its text, or refuse it."""
@@ -304,13 +315,20 @@ def _number(what: str, allowed: tuple[Any, ...], read: Any, value: Any) -> int |
         expected = "a number"
         number = _convert(read, float)
     else:
-        expected = "a whole number"
+        expected = "a whole number of at most 18 digits"
         number = _convert(read, int)
-    if number is None or not math.isfinite(number):
+    if number is None or not _has_a_size(number):
         if type(None) in allowed:
             expected += " or none"
         raise BadInput(f"{what} must be {expected}, got {value!r}")
     return number
+
+
+def _has_a_size(number: int | float) -> bool:
+    """Whether a number is neither nan nor infinite, nor a whole number beyond what arrays hold."""
+    if isinstance(number, int):
+        return abs(number) < LARGEST_WHOLE
+    return math.isfinite(number)
 
 
 def _convert(value: Any, kind: type[int] | type[float]) -> int | float | None:

@@ -4,7 +4,6 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.random import default_rng
 
 from adamerge import arrays, kernels
 from adamerge.arrays import ArrayLike, Bools, Doubles, Floats
@@ -59,7 +58,7 @@ def inverse_density(vectors: ArrayLike, tau: float = 0.1) -> Floats:
 
 def at_random(n: int, keep: float, seed: int | list[int] = 0) -> Bools:
     """Keep max(1, round(keep n)) patches, drawn without looking: (n,)."""
-    chosen = default_rng(seed).permutation(n)[: max(1, round(keep * n))]
+    chosen = np.random.default_rng(seed).permutation(n)[: max(1, round(keep * n))]
     mask = np.zeros(n, bool)
     mask[chosen] = True
     return mask

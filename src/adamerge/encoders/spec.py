@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -234,6 +233,8 @@ def kind_of(name: str) -> Kind:
 
 
 def _entry_points() -> Any:
+    from importlib.metadata import entry_points  # takes long to import, and few commands need it
+
     return entry_points(group=GROUP)
 
 

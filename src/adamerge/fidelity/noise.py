@@ -14,7 +14,7 @@ FREEDOM = 1.5  # degrees of freedom of Student's t
 MEDIAN_AMOUNT = 1.0492  # median of sqrt(1 / x), where x is chi-squared of that freedom
 
 
-def add_noise(vectors: Floats, noise: float, generator: np.random.Generator) -> Floats:
+def add_noise(vectors: Floats, noise: float, generator: "np.random.Generator") -> Floats:
     """Patches (n, d), each turned into a random direction by a random amount; their lengths stay."""
     if noise == 0:
         return vectors

@@ -136,7 +136,7 @@ def _draw_from_page(page: MultiVector, number: int, drawing: Drawing) -> list[Dr
     return drawn
 
 
-def _strip(page: MultiVector, strip: tuple[int, int], generator: np.random.Generator) -> Longs:
+def _strip(page: MultiVector, strip: tuple[int, int], generator: "np.random.Generator") -> Longs:
     """Neighbouring patches of a page, by their numbers; fewer where the page is smaller."""
     grid, size = page.grid, strip
     if grid is None:  # one long row

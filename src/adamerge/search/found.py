@@ -75,8 +75,8 @@ class Hit:
     """A page that a search found.
 
     source, number  the file of the page, and which page of the file it is
-    matches         one per query vector; their similarities sum to `score`. In a store of int8 they do so to its
-                    rounding: the score is of the query in int8 too, a match of the query itself
+    matches         one per query vector; their similarities sum to `score`. In a store of int8 or codes they do
+                    so to its rounding: the score is of a rounded query, a match of the query itself
     rank            1 for the best page
     snippet         the sentences of the page around the best matches
     root            the folder in which the file was found, "" where it is not known

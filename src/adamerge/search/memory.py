@@ -54,7 +54,9 @@ class VectorsInMemory:
     def put_all(self, pages: PageVectors) -> None:
         """Take the rows of many pages that stand one after the other, each in place of those that it had."""
         for id in pages.ids:
-            self.drop(id)
+            if id in self._places:
+                self.drop(id)
+        self._all = None
         self._reserve(len(pages.rows))
         shift = self._used
         end = shift + len(pages.rows)

@@ -2,7 +2,7 @@
 
 A sign plane with its scales is a code of 1 bit, and MaxSim of it costs a fraction of MaxSim of the whole code. A score
 is a sum over the vectors of the query. So every other vector is scored on all pages first, and the rest only on
-the best quarter of them.
+the best eighth of them.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from adamerge.search.maxsim import PageVectors, maxsim
 FEWEST_VECTORS = (
     8  # of a query that is scored in two halves; a shorter one tells too little by a half
 )
-SHARE_KEPT = 4  # a quarter of the pages is scored by the other half: it held every page of the top ten that we measured
+SHARE_KEPT = 8  # an eighth of the pages is scored by the other half of the query: docs/search.md says what that keeps
 
 
 def nearest_by_signs(query: Floats, signs: PageVectors, n: int) -> list[str]:

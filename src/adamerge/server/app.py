@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -9,6 +10,7 @@ from starlette.middleware import Middleware
 from adamerge.server import health
 from adamerge.server.context import Context
 from adamerge.server.error_responses import HANDLERS
+from adamerge.server.folder.indexer import FolderIndexer
 from adamerge.server.metrics import Metrics
 from adamerge.server.middleware.access import AccessControl
 from adamerge.server.middleware.disconnect import CancelOnDisconnect
@@ -37,7 +39,12 @@ def make_context(settings: Settings, reader: StoreReader) -> Context:
             lambda: health.store_problem(reader, settings, writes=True),
             on_end,
         )
-    return Context(settings, reader, metrics, viewer, uploads)
+    folder = None
+    if settings.folder is not None:
+        patient = replace(settings.limits, silent_seconds=settings.limits.file_seconds)
+        worker = WorkerClient(replace(settings, limits=patient), on_start=metrics.worker_starts.inc)
+        folder = FolderIndexer(worker, settings, settings.folder, reader.forget_facts)
+    return Context(settings, reader, metrics, viewer, uploads, folder)
 
 
 def make_app(context: Context) -> Starlette:
@@ -48,8 +55,12 @@ def make_app(context: Context) -> Starlette:
         context.viewer.warm()
         if context.uploads:
             context.uploads.start()
+        if context.folder:
+            context.folder.start()
         yield
         context.viewer.close()
+        if context.folder:
+            context.folder.close()
         if context.uploads:
             context.uploads.close()
         context.reader.close()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
+from adamerge.server.folder.indexer import FolderIndexer
 from adamerge.server.metrics import Metrics
 from adamerge.server.middleware.throttle import WrongTokens
 from adamerge.server.reader.store_reader import StoreReader
@@ -17,7 +18,7 @@ MAX_DRAWING = 8  # pictures and inspections that may wait for each other
 
 @dataclass(frozen=True)
 class Context:
-    """The parts of a server; `uploads` is None where nothing can be uploaded.
+    """The parts of a server; `uploads` is None where nothing can be uploaded, `folder` where no folder is served.
 
     viewer   the worker that draws pages and makes inspections
     drawing  the threads that wait for the viewer
@@ -28,6 +29,7 @@ class Context:
     metrics: Metrics
     viewer: WorkerClient
     uploads: UploadQueue | None
+    folder: FolderIndexer | None = None
     wrong_tokens: WrongTokens = field(default_factory=WrongTokens)
     drawing: ThreadSlots = field(default_factory=lambda: ThreadSlots(MAX_DRAWING))
 

@@ -23,5 +23,8 @@ def store_problem(reader: StoreReader, settings: Settings, writes: bool) -> str:
         return f"the store cannot be read: {redact(error, *settings.private_folders)}"
     if not writes or "://" in reader.where:
         return ""
-    problem = folder_problem(Path(reader.where))
+    folder = Path(reader.where)
+    if reader.is_empty() and not folder.exists():
+        folder = folder.parent  # where the store will be made
+    problem = folder_problem(folder)
     return f"the store cannot be written: {problem}" if problem else ""

@@ -14,11 +14,13 @@ ANY = {"type": "object"}
 Schema = dict[str, Any]
 
 
-def describe(*, uploads: bool, token: bool) -> Schema:
+def describe(*, uploads: bool, token: bool, folder: bool = False) -> Schema:
     """The description of what this server offers."""
     paths = _reading()
     if uploads:
         paths |= _uploading()
+    if folder:
+        paths["/api/folder"] = {"get": _operation("How far the store of the folder is", "Folder")}
     described: Schema = {
         "openapi": "3.1.0",
         "info": {
@@ -64,6 +66,8 @@ def _reading() -> Schema:
         "description": "report.pdf%233",
     }
     plain = {"text/plain": {"schema": STRING}}
+    file = {"type": "array", "items": {"$ref": "#/components/schemas/File"}}
+    files = {"application/json": {"schema": file}}
     return {
         "/api/search": {
             "get": _operation(
@@ -74,6 +78,9 @@ def _reading() -> Schema:
             "get": _operation("What is stored of a page", "Page", [id, also], errors=(400, 404))
         },
         "/api/store": {"get": _operation("The numbers of the store", "Store")},
+        "/api/files": {
+            "get": {"summary": "The files of the store", "responses": _answers(files) | _errors()}
+        },
         "/healthz": {"get": _operation("Whether the server works", "Health")},
         "/metrics": {
             "get": {"summary": "Counters for Prometheus", "responses": _answers(plain) | _errors()}
@@ -118,7 +125,20 @@ def _uploading() -> Schema:
         "parameters": [job],
         "responses": _answers(bytes_of_file) | _errors(404),
     }
+    source = {
+        "name": "source",
+        "in": "path",
+        "required": True,
+        "schema": STRING,
+        "description": "The name of a file, as /api/files gives it.",
+    }
+    remove = {
+        "summary": "Remove the pages of a file from the store, and the file if it was uploaded",
+        "parameters": [source],
+        "responses": {"204": {"description": "Removed"}} | _errors(404, 409),
+    }
     return {
+        "/api/files/{source}": {"delete": remove},
         "/api/index": {"post": post, "get": files},
         "/api/index/{job}": {
             "get": _operation("How far a file is", "Job", [job], errors=(404,)),
@@ -183,7 +203,7 @@ DESCRIPTIONS = {
     408: "The file took too long to arrive",
     413: "The file is too large",
     415: "The file is no PDF and no image",
-    409: "The file is not indexed yet",
+    409: "The file is not indexed yet, or is one of the folder that is served",
     421: "The server has another name",
     429: "Too many wrong tokens",
     503: "Not now: too busy, or the store cannot be read",
@@ -249,6 +269,30 @@ SCHEMAS = {
         theta=NUMBER,
         gap=NUMBER,
         text=STRING,
+    ),
+    "File": _object(
+        source=STRING,
+        pages=WHOLE,
+        of=WHOLE,
+        vectors=WHOLE,
+        bytes=WHOLE,
+        indexed={"type": ["string", "null"]},
+        metadata=ANY,
+        links=LINKS,
+    ),
+    "Folder": _object(
+        state={"enum": ["waiting", "indexing", "done", "failed"]},
+        waiting_for=STRING,
+        done=WHOLE,
+        total=WHOLE,
+        current=STRING,
+        added=WHOLE,
+        replaced=WHOLE,
+        removed=WHOLE,
+        unchanged=WHOLE,
+        skipped={"type": "array", "items": STRING},
+        passed_over={"type": "array", "items": {"type": "array"}},
+        error=STRING,
     ),
     "Job": _object(
         id=STRING,

@@ -1,18 +1,23 @@
-"""What pages and API do alike: search, find a page, receive a file, find and delete a job."""
+"""What pages and API do alike: search, find a page, remove a file, receive one, find and delete a job."""
 
 import asyncio
 import time
+from pathlib import Path
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from adamerge.errors import Busy
-from adamerge.server.context import context_of
+from adamerge.errors import Busy, did_you_mean
+from adamerge.server import openapi
+from adamerge.server.context import Context, context_of
+from adamerge.server.page_drawing import run_viewer
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.store_reader import SearchResult, SearchTimeout
 from adamerge.server.uploads.job_queue import Job, UploadQueue
-from adamerge.server.uploads.receive import receive_file
+from adamerge.server.uploads.receive import receive_files
 from adamerge.store import Entry
+from adamerge.store.entry import Source
 
 
 async def search(request: Request, query: SearchQuery) -> SearchResult:
@@ -33,6 +38,15 @@ async def search(request: Request, query: SearchQuery) -> SearchResult:
     return result
 
 
+def describe_api(context: Context) -> dict[str, Any]:
+    """The API of this server, as OpenAPI describes it."""
+    return openapi.describe(
+        uploads=context.uploads is not None,
+        token=bool(context.settings.token),
+        folder=context.folder is not None,
+    )
+
+
 async def find_entry(request: Request) -> Entry:
     """The page that the path of a request names."""
     reader = context_of(request).reader
@@ -43,6 +57,41 @@ async def find_entry(request: Request) -> Entry:
     if entry is None:
         raise HTTPException(404, "the store has no such page")
     return entry
+
+
+async def check_removable(request: Request, source: str) -> Source:
+    """The file of a name, if visitors may remove it; an error says why they may not."""
+    context = context_of(request)
+    if context.uploads is None:
+        raise HTTPException(403, "this server takes no uploads: its files cannot be removed either")
+    sources = await context.reader.run(context.reader.sources)
+    known = sources.get(source)
+    if known is None:
+        raise HTTPException(404, f"the store has no such file{did_you_mean(source, sources)}")
+    if context.folder is not None and context.folder.holds(known.root):
+        raise HTTPException(
+            409, "the file lies in the folder that is served: remove it from the folder"
+        )
+    return known
+
+
+async def remove_file(request: Request, source: str) -> None:
+    """Remove all pages of a file from the store; the file itself only if it was uploaded."""
+    known = await check_removable(request, source)
+    context = context_of(request)
+    task = {
+        "do": "delete",
+        "store": context.settings.store,
+        "encoder": context.settings.encoder,
+        "source": source,
+        "root": known.root,
+    }
+    await run_viewer(context, lambda: task)
+    context.reader.forget_facts()
+
+    folder = upload_queue(request).folder
+    if Path(known.root) == folder.root.resolve():
+        await asyncio.to_thread(folder.delete, source)
 
 
 def upload_queue(request: Request) -> UploadQueue:
@@ -59,13 +108,20 @@ def find_job(request: Request) -> Job:
     raise HTTPException(404, "there is no such upload")
 
 
-async def receive_upload(request: Request) -> Job:
-    """Receive a file and put it in line; once this returns, the file is not lost."""
+async def receive_uploads(request: Request, most: int = 1) -> list[Job]:
+    """Receive files, `most` of them at most, and put them in line; once this returns, no file is lost."""
     uploads = upload_queue(request)
-    await asyncio.to_thread(uploads.check_open)  # before it is sent
+    await asyncio.to_thread(uploads.check_open)  # before they are sent
     max_upload = context_of(request).settings.max_upload
-    file, name = await receive_file(request, uploads.folder, max_upload)
-    return await asyncio.to_thread(uploads.add, file, name)
+    received = await receive_files(request, uploads.folder, max_upload, most)
+    jobs = []
+    try:
+        for path, name in received:
+            jobs.append(await asyncio.to_thread(uploads.add, path, name))
+    finally:
+        for path, _ in received:  # of those that found no place in the line any more
+            path.unlink(missing_ok=True)
+    return jobs
 
 
 def delete_upload(request: Request) -> None:

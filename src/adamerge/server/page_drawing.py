@@ -1,4 +1,4 @@
-"""Pictures and inspections of pages, made by the worker process that opens their files."""
+"""Short tasks for the worker process that opens files and the store: pictures and inspections of pages."""
 
 from base64 import b64decode
 from collections.abc import Callable
@@ -35,7 +35,7 @@ async def draw_page(
 
 
 async def run_viewer(context: Context, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The answer of the worker that draws pages; Busy if too many wait for it."""
+    """The answer of the worker that draws pages and does other short tasks; Busy if too many wait for it."""
     if context.drawing.running >= MAX_DRAWING:
         raise Busy("too many pages are being drawn: try again in a moment")
     return await context.drawing.run(lambda: context.viewer.run(task(), DRAW_SECONDS))

@@ -6,7 +6,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from adamerge.server.api import endpoints as api
-from adamerge.server.web import login, originals, pages, pictures, uploads
+from adamerge.server.web import files, login, originals, pages, pictures, uploads
 
 STATIC = Path(__file__).parent / "web" / "static"
 THEME = ("adamerge.inspector", "web/theme")  # style and script that the inspector shares with us
@@ -20,6 +20,10 @@ def routes() -> list[Route | Mount]:
         Route("/picture/{id:path}", pictures.picture),
         Route("/inspect/{id:path}", pictures.inspect),
         Route("/file/{source:path}", originals.original),
+        Route("/files", files.show_files),
+        Route("/files/remove", files.ask_to_remove, methods=["GET"]),
+        Route("/files/remove", files.remove_source, methods=["POST"]),
+        Route("/progress", files.progress),
         Route("/add", uploads.add, methods=["GET"]),
         Route("/add", uploads.upload, methods=["POST"]),
         Route("/add/jobs", uploads.list_jobs),
@@ -30,6 +34,9 @@ def routes() -> list[Route | Mount]:
         Route("/api/search", api.search),
         Route("/api/pages/{id:path}", api.page),
         Route("/api/store", api.store),
+        Route("/api/files", api.files),
+        Route("/api/files/{source:path}", api.remove_file, methods=["DELETE"]),
+        Route("/api/folder", api.folder),
         Route("/api/index", api.jobs, methods=["GET"]),
         Route("/api/index", api.index, methods=["POST"]),
         Route("/api/index/{job}", api.job, methods=["GET"]),

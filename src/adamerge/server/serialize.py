@@ -16,6 +16,7 @@ from adamerge.server.reader.query_words import QueryWord, distinct
 from adamerge.server.reader.store_reader import SearchResult
 from adamerge.server.uploads.job_queue import Job
 from adamerge.store import Entry
+from adamerge.store.contents import StoredFile
 from adamerge.types import Compressed
 
 SHOWN_WORDS = 12  # of a match
@@ -91,6 +92,23 @@ def count_extra(small: Compressed) -> int:
     if small.extra is None:
         return 0
     return len(small.extra)
+
+
+def serialize_file(file: StoredFile) -> dict[str, Any]:
+    """A file of the store, without its folder; `links.page` leads to its first page in the store."""
+    fields = asdict(file)
+    del fields["folder"], fields["first_page"]
+    fields["metadata"] = serialize_metadata(file.metadata)
+    fields["indexed"] = None
+    if file.indexed is not None:
+        fields["indexed"] = file.indexed.isoformat(timespec="seconds")
+    first = links(file.first_page, "")
+    fields["links"] = {
+        "page": first["page"],
+        "picture": first["picture"],
+        "file": f"/file/{quote(file.source)}",
+    }
+    return fields
 
 
 def serialize_job(job: Job) -> dict[str, Any]:

@@ -25,6 +25,7 @@ class Limits:
     worker_memory     bytes that a worker may take above what its encoder needs
     waiting_files     uploads that may wait to be indexed
     failed_files      uploads that failed and are kept to be fetched back
+    look_seconds      between two looks at a folder that is watched
     stop_seconds      that requests have to end when the server is stopped
     """
 
@@ -36,6 +37,7 @@ class Limits:
     worker_memory: int = 4 << 30
     waiting_files: int = 32
     failed_files: int = 32
+    look_seconds: float = 2
     stop_seconds: int = 3
 
 
@@ -49,6 +51,8 @@ class Settings:
     names       further names that browsers may use for this machine
     max_upload  bytes of one file
     worker      the program that reads files of others
+    folder      whose files the store holds, to be brought up to date; None where a store is served as it is
+    watch       whether the folder is looked at again and again
     """
 
     store: str
@@ -61,6 +65,8 @@ class Settings:
     max_upload: int = 50_000_000
     worker: tuple[str, ...] = WORKER
     limits: Limits = field(default_factory=Limits)
+    folder: Path | None = None
+    watch: bool = False
 
     def __post_init__(self) -> None:
         """Refuse to be open to everybody."""
@@ -72,7 +78,9 @@ class Settings:
 
     @property
     def title(self) -> str:
-        """What people call the store: the last part of where it is, never the whole."""
+        """What people call the store, or the folder that is served: the last part of where it is, never the whole."""
+        if self.folder is not None:
+            return self.folder.name
         return self.store.rstrip("/").rsplit("/", 1)[-1] or "store"
 
     @property
@@ -81,8 +89,9 @@ class Settings:
         folders = []
         if "://" not in self.store:
             folders.append(Path(self.store).absolute().parent)
-        if self.uploads is not None:
-            folders += [self.uploads.absolute(), self.uploads.absolute().parent]
+        for folder in (self.uploads, self.folder):
+            if folder is not None:
+                folders += [folder.absolute(), folder.absolute().parent]
         resolved = [folder.resolve() for folder in folders]
         return tuple(str(folder) for folder in dict.fromkeys(folders + resolved))
 
@@ -106,6 +115,11 @@ class Settings:
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach it."""
     return host == "localhost" or (_is_address(host) and ip_address(host.strip("[]")).is_loopback)
+
+
+def store_beside(folder: Path) -> Path:
+    """The store of a folder that is served: beside it, so that the folder holds only what its owner put there."""
+    return folder.with_name(f"{folder.name}.store")
 
 
 def uploads_of(store: str) -> Path | None:

@@ -20,6 +20,7 @@ class StoredFile:
     vectors  stored for these pages, the extra rows included
     bytes    of those vectors
     indexed  when its last page was stored; None where the database does not tell
+    first_page  the id of its first page in the store
     """
 
     source: str
@@ -30,6 +31,7 @@ class StoredFile:
     indexed: datetime | None
     folder: str
     metadata: Mapping[str, Any]
+    first_page: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,13 @@ class StoredPage:
 
 def list_files(store: Store) -> list[StoredFile]:
     """The files of a store in the order of their names."""
-    vector_bytes = store.require_about().vector_bytes
+    return files_of(store.sources(), store.require_about().vector_bytes)
+
+
+def files_of(sources: Mapping[str, Source], vector_bytes: int) -> list[StoredFile]:
+    """The files of some sources in the order of their names; a stored vector takes `vector_bytes`."""
     files = []
-    for name, source in sorted(store.sources().items()):
+    for name, source in sorted(sources.items()):
         vectors = sum(source.vector_counts.values())
         file = StoredFile(
             name,
@@ -59,6 +65,7 @@ def list_files(store: Store) -> list[StoredFile]:
             source.indexed,
             source.root,
             source.metadata,
+            min(source.hashes, key=_page_number),
         )
         files.append(file)
     return files
@@ -73,6 +80,14 @@ def list_pages(store: Store, source: str) -> Iterator[StoredPage]:
         patches = len(entry.page.groups)
         size = vectors * vector_bytes
         yield StoredPage(entry.id, entry.number, patches, vectors, size, len(entry.words))
+
+
+def _page_number(id: str) -> int:
+    """The number at the end of the id of a page: 3 of report.pdf#3; the only page of a file may have none."""
+    number = id.rpartition("#")[2]
+    if number.isdecimal():
+        return int(number)
+    return 1
 
 
 def find_source(store: Store, given: str) -> str:

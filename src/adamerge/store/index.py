@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from adamerge.compress import DEFAULT_METHOD, Method, MethodInDtype, parse_method
+from adamerge.compress import (
+    DEFAULT_METHOD,
+    INDEX_DTYPE,
+    Method,
+    MethodInDtype,
+    parse_method,
+)
 from adamerge.compress.names import split_dtype
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.encoders.encode import batches, encode_batch
@@ -237,6 +243,8 @@ def checked_method(store: Store, how: Indexing) -> Method:
     method, dtype = split_dtype(named)
     if dtype:
         store.choose_dtype(dtype)
+    elif store.chosen_dtype is None and INDEX_DTYPE in store.dtypes:
+        store.choose_dtype(INDEX_DTYPE)
     if store.about is None:
         return method
     if str(method) != store.about.method:

@@ -1,6 +1,7 @@
 """Vectors on disk: our folders of shards, and the files of others.
 
 columns.py        pages <-> flat arrays
+row_columns.py    stored rows <-> flat arrays, in every dtype
 manifest.py       what made a folder
 shards.py         one shard written or read, all pages read; writer.py: fills a folder, also after kill -9
 units.py          a run divided into units of work; planned.py: fills a folder unit by unit, by one process or many

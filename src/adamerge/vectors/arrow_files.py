@@ -9,9 +9,9 @@ import numpy as np
 
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.types import MultiVector
-from adamerge.vectors.columns import Array
 from adamerge.vectors.named_arrays import FIELDS, listed, to_page
 from adamerge.vectors.options import ReadOptions
+from adamerge.vectors.row_columns import Array
 
 ROWS_AT_A_TIME = 64  # of a Parquet file
 FILE_START = b"ARROW1"  # of a file; a stream, as a dataset on disk is, begins otherwise

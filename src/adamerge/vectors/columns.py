@@ -11,8 +11,7 @@ Compressed pages have fewer rows than patches. They have no attention, and
     groups  (patches,)           patch_offsets  (pages + 1,)
     merges, theta, gap  (pages,)                               where each page was cut
 
-In int8 and in codes a row has a scale: scales (rows,), extra_scales. In codes `vectors` and `extra` are uint8
-(rows, bits * ceil(d / 8)), the planes of a row one after the other, and dimensions (1,) is d.
+In int8 and in codes a row has a scale too: row_columns.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,18 +19,19 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adamerge import arrays
 from adamerge.arrays import Floats, row_offsets
-from adamerge.codes import BITS_OF_CODES, StoredRows, concatenate, to_rows, to_vectors
-from adamerge.codes.planes import plane_bytes
-from adamerge.codes.rotation import LARGEST_D
+from adamerge.codes import StoredRows, concatenate, to_rows, to_vectors
 from adamerge.errors import BadInput, Damaged, Mismatch
 from adamerge.types import Compressed, Cut, MultiVector
-
-Array = NDArray[Any]
-Columns = Mapping[str, Array]
+from adamerge.vectors.row_columns import (
+    Array,
+    Columns,
+    check_rows,
+    of_stored_rows,
+    to_rows_of_page,
+)
 
 
 class Column(NamedTuple):
@@ -63,7 +63,6 @@ COMPRESSED = {
     "theta": Column("f", 1),
     "gap": Column("f", 1),
 }
-SCALES = {"vectors": "scales", "extra": "extra_scales"}
 ALWAYS = {"vectors", "groups", "merges", "theta", "gap"}  # the others are there or not
 
 
@@ -79,7 +78,7 @@ def of_pages(pages: Sequence[MultiVector], dtype: str) -> dict[str, Array]:
 
 def of_compressed(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
     """The flat arrays of compressed pages, their vectors in a dtype."""
-    columns = _stored_rows(pages, dtype)
+    columns = of_stored_rows(pages, dtype)
     groups = [page.groups for page in pages]
     columns |= _ragged("groups", "patch_offsets", groups)
 
@@ -202,58 +201,6 @@ def _optional(name: str, pages: Sequence[Any]) -> dict[str, Array]:
     return {name: np.concatenate(parts)}
 
 
-def _stored_rows(pages: Sequence[Compressed], dtype: str) -> dict[str, Array]:
-    """The vectors and extra rows of compressed pages as a dtype keeps them."""
-    vectors, extra = [], []
-    for page in pages:
-        rows = page.rows_in(dtype)
-        vectors.append(rows[: len(page)])
-        extra.append(rows[len(page) :])
-
-    columns = _rows_columns(concatenate(vectors), "vectors", "scales")
-    columns["offsets"] = row_offsets(vectors)
-    if any(len(rows) for rows in extra):
-        columns |= _rows_columns(concatenate(extra), "extra", "extra_scales")
-        columns["extra_offsets"] = row_offsets(extra)
-    if dtype in BITS_OF_CODES:
-        columns["dimensions"] = np.array([vectors[0].d], np.int32)
-    return columns
-
-
-def _rows_columns(rows: StoredRows, name: str, scales: str) -> dict[str, Array]:
-    """The array of some rows, the planes of codes beside each other, and their scales."""
-    columns = {name: np.concatenate(rows.parts, axis=1)}
-    if rows.scales is not None:
-        columns[scales] = rows.scales
-    return columns
-
-
-def dtype_of(columns: Columns) -> str:
-    """The dtype of a shard of compressed pages."""
-    vectors = columns["vectors"]
-    if "dimensions" not in columns:
-        return vectors.dtype.name
-    bits = vectors.shape[1] // plane_bytes(int(columns["dimensions"][0]))
-    return f"int{bits}"
-
-
-def _rows_of(columns: Columns, name: str, i: int) -> StoredRows | None:
-    """The rows of page i in `vectors` or `extra`; None where it has none."""
-    values = _part(columns, COMPRESSED, name, i)
-    if values is None:
-        return None
-    dtype = dtype_of(columns)
-    if dtype in BITS_OF_CODES:
-        d = int(columns["dimensions"][0])
-        width = plane_bytes(d)
-        parts = tuple(values[:, at : at + width] for at in range(0, values.shape[1], width))
-    else:
-        d = values.shape[1]
-        parts = (values,)
-    scales = _part(columns, COMPRESSED, SCALES[name], i)
-    return StoredRows(dtype, d, parts, scales)
-
-
 def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
     of_groups = _rows_of(columns, "vectors", i)
     of_extra = _rows_of(columns, "extra", i)
@@ -292,6 +239,17 @@ def _compressed(columns: Columns, i: int, id: str, method: str) -> Compressed:
     )
 
 
+def _rows_of(columns: Columns, name: str, i: int) -> StoredRows | None:
+    """The rows of page i in `vectors` or `extra`; None where it has none."""
+    if name not in columns:
+        return None
+    offsets = columns[COMPRESSED[name].offsets]
+    rows = to_rows_of_page(columns, name, int(offsets[i]), int(offsets[i + 1]))
+    if name == "extra" and not len(rows):
+        return None
+    return rows
+
+
 def _as_floats(rows: StoredRows, what: str) -> Floats:
     """What rows stand for; nan and infinity are refused."""
     if rows.scales is None:
@@ -316,40 +274,10 @@ def _check(columns: Columns, layout: Mapping[str, Column], pages: int, where: st
         if name in columns or name in ALWAYS:
             _check_column(columns, name, column, pages, where)
     if layout is COMPRESSED:
-        _check_numbers(columns, where)
+        check_rows(columns, where)
     if "extra" in columns and columns["extra"].shape[1] != columns["vectors"].shape[1]:
         shapes = f"{columns['extra'].shape} beside {columns['vectors'].shape}"
         raise Damaged(f"{where}: 'extra' must be as wide as 'vectors', got {shapes}")
-
-
-def _check_numbers(columns: Columns, where: str) -> None:
-    """Refuse vectors that are of no dtype: whole numbers need a scale a row, and codes the dimensions of a vector."""
-    vectors = columns["vectors"]
-    extra = columns.get("extra", vectors)
-    is_float = vectors.dtype.kind == "f" and "dimensions" not in columns
-    is_int8 = vectors.dtype == np.int8 and "dimensions" not in columns
-    is_code = vectors.dtype == np.uint8 and _has_planes(columns)
-    if extra.dtype != vectors.dtype or not (is_float or is_int8 or is_code):
-        raise Damaged(
-            f"{where}: 'vectors' of {vectors.dtype} {vectors.shape} are of no dtype of ours"
-        )
-    needed = set() if is_float else {"scales"}
-    if not is_float and "extra" in columns:
-        needed.add("extra_scales")
-    if needed != set(SCALES.values()) & set(columns):
-        raise Damaged(f"{where}: vectors of {dtype_of(columns)} need the arrays {sorted(needed)}")
-
-
-def _has_planes(columns: Columns) -> bool:
-    """Whether `dimensions` is a number that fits as wide an array of planes."""
-    given = columns.get("dimensions")
-    if given is None or given.dtype.kind not in "iu" or given.shape != (1,):
-        return False
-    d = int(given[0])
-    if not 1 <= d <= LARGEST_D:
-        return False
-    bits, rest = divmod(columns["vectors"].shape[1], plane_bytes(d))
-    return not rest and f"int{bits}" in BITS_OF_CODES
 
 
 def _check_column(columns: Columns, name: str, column: Column, pages: int, where: str) -> None:

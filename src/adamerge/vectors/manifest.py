@@ -82,8 +82,9 @@ def _wrong_field(manifest: Manifest) -> str:
     """What is wrong with the values of a manifest, in words; empty if nothing is."""
     if manifest.version < 1:
         return f"its version is {manifest.version}"
-    if manifest.dtype not in DTYPES:
-        return f"its dtype is {manifest.dtype!r}, and vectors are {', '.join(DTYPES)}"
+    dtypes = FLOATS if manifest.version == 1 else DTYPES
+    if manifest.dtype not in dtypes:
+        return f"its dtype is {manifest.dtype!r}, and vectors are {', '.join(dtypes)}"
     for name in ("method", "source"):
         value = getattr(manifest, name)
         if not isinstance(value, str):

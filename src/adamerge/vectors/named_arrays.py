@@ -15,8 +15,8 @@ import numpy as np
 from adamerge.errors import BadFile, BadInput, BadShape
 from adamerge.types import MultiVector
 from adamerge.vectors import columns
-from adamerge.vectors.columns import Array
 from adamerge.vectors.options import ReadOptions
+from adamerge.vectors.row_columns import Array
 
 FIELDS = ("vectors", "attention", "extra", "grid", "boxes")
 FIELDS_OF_ROWS = ("vectors", "attention", "boxes")  # those that have a value for every row

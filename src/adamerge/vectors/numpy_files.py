@@ -12,8 +12,8 @@ from numpy.lib import format as npy
 from adamerge.errors import BadFile
 from adamerge.types import MultiVector
 from adamerge.vectors import named_arrays
-from adamerge.vectors.columns import Array
 from adamerge.vectors.options import ReadOptions
+from adamerge.vectors.row_columns import Array
 
 ARCHIVE = b"PK"  # how a zip file begins
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

@@ -21,6 +21,7 @@ from adamerge.errors import BadFile, Damaged, Mismatch
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns, shards
 from adamerge.vectors.manifest import NAME, Manifest, is_shards, read_manifest, write_manifest
+from adamerge.vectors.row_columns import Array
 from adamerge.vectors.units import Unit, read_plan, write_plan
 from adamerge.vectors.writer import check_recorded, method_of, remove_temporary
 
@@ -207,7 +208,7 @@ def read_output(path: Path, unit: Unit) -> UnitOutput | None:
 
 def _columns(
     manifest: Manifest, pages: Sequence[MultiVector | Compressed]
-) -> tuple[dict[str, columns.Array], list[str]]:
+) -> tuple[dict[str, Array], list[str]]:
     """The flat arrays and the ids of pages; pages of another method than the folder's are refused."""
     ids = []
     compressed: list[Compressed] = []

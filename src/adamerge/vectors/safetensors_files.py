@@ -11,8 +11,8 @@ from safetensors import safe_open
 from adamerge.errors import BadFile
 from adamerge.types import MultiVector
 from adamerge.vectors import named_arrays
-from adamerge.vectors.columns import Array
 from adamerge.vectors.options import ReadOptions
+from adamerge.vectors.row_columns import Array
 
 LENGTH_BYTES = 8  # at the start of a file: how long its header is, little-endian
 

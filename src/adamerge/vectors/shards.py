@@ -25,8 +25,8 @@ from adamerge import files
 from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
-from adamerge.vectors.columns import Array
-from adamerge.vectors.manifest import Manifest, is_shards, read_manifest
+from adamerge.vectors.manifest import FLOATS, Manifest, is_shards, read_manifest
+from adamerge.vectors.row_columns import Array, dtype_of
 
 SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
 
@@ -90,11 +90,19 @@ class Shards:
             )
         for part in self._parts(start):
             try:
+                self._check_dtype(part)
                 yield from columns.to_compressed(
                     part.arrays, part.ids, part.where, method, part.first
                 )
             except BadInput as error:
                 raise Damaged(str(error)) from None
+
+    def _check_dtype(self, part: Part) -> None:
+        """Refuse a shard in another dtype than the manifest says; which float it is, the array says itself."""
+        found = dtype_of(part.arrays, part.where)
+        expected = self.manifest.dtype
+        if found != expected and not {found, expected} <= set(FLOATS):
+            raise Damaged(f"{part.where} is in {found}, and the manifest says {expected}")
 
     def _parts(self, start: int) -> Iterator[Part]:
         for name, first in self._shards_from(start):

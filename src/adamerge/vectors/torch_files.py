@@ -14,9 +14,9 @@ from zipfile import ZipFile, is_zipfile
 from adamerge.errors import BadFile, BadInput, missing_extra
 from adamerge.types import MultiVector
 from adamerge.vectors import named_arrays
-from adamerge.vectors.columns import Array
 from adamerge.vectors.numpy_files import check_unpacked_size
 from adamerge.vectors.options import ReadOptions
+from adamerge.vectors.row_columns import Array
 
 OLDEST = (
     2,

@@ -4,12 +4,19 @@ results             a folder of cells -> Results: what tables and figures ask of
 table               a table as data
 points, budgets     points and their envelope; every choice of a point for each dataset
 frontier            the best measure at each compression, as a curve and as a table
+bytes_frontier      methods in several dtypes: bytes a page against the measure
 statistical_tests   Wilcoxon's signed-rank test, Holm's correction, bootstrap intervals
 paired_tests        the tests of pairs of methods, per encoder and pooled
 tables              a module for each table, and all of them by their names
 """
 
 from adamerge.evaluate.analysis import tables
+from adamerge.evaluate.analysis.bytes_frontier import (
+    WRITTEN_DTYPES,
+    SizedMethod,
+    on_frontier,
+    sized_methods,
+)
 from adamerge.evaluate.analysis.frontier import (
     BUDGET,
     FLOORS,
@@ -32,10 +39,12 @@ __all__ = [
     "FLOOR",
     "FLOORS",
     "READINGS",
+    "WRITTEN_DTYPES",
     "Point",
     "Results",
     "Row",
     "Series",
+    "SizedMethod",
     "Table",
     "all_series",
     "columns",
@@ -45,6 +54,8 @@ __all__ = [
     "line_at",
     "load_results",
     "make_table",
+    "on_frontier",
+    "sized_methods",
     "tables",
     "value_at",
 ]

@@ -33,7 +33,8 @@ Key = tuple[str, str]  # encoder, method
 class Results:
     """The cells of a folder, and what they say of each method.
 
-    cells     (encoder, method) -> a cell per dataset, in the order of `datasets`
+    cells     (encoder, method) -> a cell per dataset, in the order of `datasets`, of methods in float16
+    rounded   the same of methods in fewer bits (height+int4): only what is asked in bytes looks at them
     about     dataset -> pages, judgements, source, queries
     left_out  encoder and method of those that do not have a cell for every dataset
     """
@@ -43,6 +44,7 @@ class Results:
     about: Mapping[str, Mapping[str, Any]]
     left_out: tuple[Key, ...] = ()
     measure: str = MEASURE
+    rounded: Mapping[Key, tuple[Cell, ...]] = field(default_factory=dict)
     encoders: tuple[str, ...] = field(init=False)
     names: Mapping[str, Name] = field(init=False)
     _methods: Mapping[Name, str] = field(init=False)
@@ -54,6 +56,8 @@ class Results:
         names: dict[str, Name] = {}
         methods: dict[Name, str] = {}
         unit: set[str] = set()
+        for encoder, _ in self.rounded:
+            encoders[encoder] = None
         for encoder, method in self.cells:
             name = read_name(method)
             encoders[encoder] = None
@@ -134,17 +138,29 @@ class Results:
 
     def on(self, datasets: tuple[str, ...]) -> "Results":
         """The same results on some of the datasets."""
-        cells = {}
-        for key, some in self.cells.items():
-            by_dataset = dict(zip(self.datasets, some, strict=True))
-            cells[key] = tuple(by_dataset[name] for name in datasets)
         about = {name: one for name, one in self.about.items() if name in datasets}
-        return replace(self, datasets=datasets, cells=cells, about=about)
+        return replace(
+            self,
+            datasets=datasets,
+            cells=self._cells_on(datasets, self.cells),
+            about=about,
+            rounded=self._cells_on(datasets, self.rounded),
+        )
+
+    def _cells_on(
+        self, datasets: tuple[str, ...], cells: Mapping[Key, tuple[Cell, ...]]
+    ) -> dict[Key, tuple[Cell, ...]]:
+        found = {}
+        for key, some in cells.items():
+            by_dataset = dict(zip(self.datasets, some, strict=True))
+            found[key] = tuple(by_dataset[name] for name in datasets)
+        return found
 
     def of(self, encoder: str) -> "Results":
         """The same results of one encoder."""
         cells = {key: some for key, some in self.cells.items() if key[0] == encoder}
-        return replace(self, cells=cells)
+        rounded = {key: some for key, some in self.rounded.items() if key[0] == encoder}
+        return replace(self, cells=cells, rounded=rounded)
 
 
 def load_results(
@@ -177,9 +193,16 @@ def load_results(
             "finish the run, or use --dataset"
         )
 
+    cells, rounded = {}, {}
+    for key, some in whole.items():
+        _, method = key
+        if read_name(method).dtype:
+            rounded[key] = some
+        else:
+            cells[key] = some
     about = {name: one for name, one in read_datasets(folder).items() if name in asked}
     left_out = tuple(sorted(found.keys() - whole.keys()))
-    return Results(tuple(asked), whole, about, left_out, measure)
+    return Results(tuple(asked), cells, about, left_out, measure, rounded)
 
 
 def _where_to_find_some(folder: Path) -> str:

@@ -10,6 +10,7 @@ vectors = "../vectors"                   folder of encoded datasets, likewise; e
 name = "adamerge"
 k = ["none", -0.25]
 unit = [false, true]
+dtype = ["float16", "int4"]              in which its vectors are kept: adamerge:k=none+int4
 
 [[controls]]                             every control of every method below it
 name = ["random", "merge-total"]
@@ -36,6 +37,8 @@ from adamerge.evaluate.experiment.controls import MethodOrControl, parse_method_
 from adamerge.user_modules import import_user_module
 
 USUAL = "usual_patches"
+DTYPE = "dtype"
+UNWRITTEN_DTYPE = "float16"
 KEYS = {"encoders", "datasets", "modules", "data", "vectors", "options", "methods", "controls"}
 
 
@@ -176,11 +179,21 @@ def expand_grid(grid: Mapping[str, Any] | str) -> Iterator[str]:
     if not isinstance(grid, Mapping) or "name" not in grid:
         raise BadFile(f"a method is a table of its name and options, got {grid!r}")
 
-    options = {key: _as_list(value) for key, value in grid.items() if key != "name"}
-    for name in _as_list(grid["name"]):
-        for values in product(*options.values()):
-            texts = map(as_text, values)
-            yield str(Name(name, dict(zip(options, texts, strict=True))))
+    lists = {key: _as_list(value) for key, value in grid.items()}
+    names = lists.pop("name")
+    dtypes = lists.pop(DTYPE, [UNWRITTEN_DTYPE])
+    for name in names:
+        for values in product(*lists.values()):
+            options = dict(zip(lists, map(as_text, values), strict=True))
+            for dtype in dtypes:
+                yield str(Name(name, options, dtype=_written_dtype(dtype)))
+
+
+def _written_dtype(dtype: Any) -> str:
+    """A dtype as a method's name has it: float16 is not written."""
+    if dtype == UNWRITTEN_DTYPE:
+        return ""
+    return str(dtype)
 
 
 def _expand_controls(grid: Any) -> Iterator[str]:

@@ -7,11 +7,21 @@ from typing import Any
 from adamerge import files
 from adamerge.errors import BadInput
 from adamerge.evaluate.analysis import Results
+from adamerge.evaluate.output.bytes_plot import in_bytes
 from adamerge.evaluate.output.cliff_plot import cliff
 from adamerge.evaluate.output.frontier_plot import frontier
 from adamerge.evaluate.output.plotting import KINDS, render_figure
 
-__all__ = ["FIGURES", "KINDS", "cliff", "frontier", "frontier_unit", "render_figure", "save_figure"]
+__all__ = [
+    "FIGURES",
+    "KINDS",
+    "cliff",
+    "frontier",
+    "frontier_unit",
+    "in_bytes",
+    "render_figure",
+    "save_figure",
+]
 
 
 def frontier_unit(results: Results) -> Any:
@@ -23,6 +33,7 @@ FIGURES: dict[str, Callable[[Results], Any]] = {
     "frontier": frontier,
     "frontier-unit": frontier_unit,
     "cliff": cliff,
+    "bytes": in_bytes,
 }
 
 

@@ -33,6 +33,8 @@ def report_figures(results: Results) -> dict[str, Draw]:
     found: dict[str, Draw] = {name: partial(draw, results) for name, draw in FIGURES.items()}
     if not any(controlled_by_gaussian(results, encoder) for encoder in results.encoders):
         del found["cliff"]
+    if not results.rounded:
+        del found["bytes"]
     return found
 
 

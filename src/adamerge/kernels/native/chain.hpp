@@ -121,32 +121,50 @@ template <class T> struct Chain {
         return among(slot, before, within < most ? within : most);
     }
 
-    // The nearest of all slots at most `within` from `slot`: nearly always there is just one.
+    // The nearest of all slots at most `within` from `slot`: nearly always there is just one, so
+    // most blocks of four vectors are passed over by one comparison.
     int among(int slot, int before, T within) {
         const T* distance = row[slot];
         const auto bound = V::splat(within);
         int found = -1;
         double squared = -1;
-        for (int j = 0; j < width; j += V::W) {
-            if (!any(V::load(distance + j) + V::load(away + j) <= bound)) continue;
-            for (int z = j; z < j + V::W; ++z) {
-                if (!(distance[z] + away[z] <= within)) continue;
-                if (found < 0) {
-                    found = z;
-                } else if (!refereed) {
-                    if (z == before) found = z;
-                } else {
-                    if (squared < 0) squared = centroids.distance(patch[slot], patch[found]);
-                    if (squared == 0 && z != before) continue;  // nothing is nearer than a twin
-                    const double other = centroids.distance(patch[slot], patch[z]);
-                    if (other < squared || (other == squared && z == before)) {
-                        found = z;
-                        squared = other;
-                    }
-                }
+        for (int block = 0; block < width; block += 4 * V::W) {
+            if (!any(least_of_four(distance, block) <= bound)) continue;
+            for (int j = block; j < block + 4 * V::W; j += V::W) {
+                if (!any(V::load(distance + j) + V::load(away + j) <= bound)) continue;
+                for (int z = j; z < j + V::W; ++z)
+                    if (distance[z] + away[z] <= within) consider(z, slot, before, found, squared);
             }
         }
         return found;
+    }
+
+    // The least of the distances j, j + V::W, ... of four vectors, lane by lane; the dead are far.
+    typename V::Vec least_of_four(const T* distance, int j) const {
+        typename V::Vec part[4];
+        for (int q = 0; q < 4; ++q)
+            part[q] = V::load(distance + j + q * V::W) + V::load(away + j + q * V::W);
+        return V::min(V::min(part[0], part[1]), V::min(part[2], part[3]));
+    }
+
+    // Puts slot z in the place of `found` if it is nearer to `slot`, or as near and `before`.
+    // `squared` is the distance of `found` that the referee measured, negative if it did not yet.
+    void consider(int z, int slot, int before, int& found, double& squared) const {
+        if (found < 0) {
+            found = z;
+            return;
+        }
+        if (!refereed) {
+            if (z == before) found = z;
+            return;
+        }
+        if (squared < 0) squared = centroids.distance(patch[slot], patch[found]);
+        if (squared == 0 && z != before) return;  // nothing is nearer than a twin
+        const double other = centroids.distance(patch[slot], patch[z]);
+        if (other < squared || (other == squared && z == before)) {
+            found = z;
+            squared = other;
+        }
     }
 
     // Two groups that are each other's nearest, taken off the end of the chain.
@@ -218,7 +236,7 @@ template <class T> struct Chain {
             if (away[j] == 0) kept[alive++] = j;
         for (int i = 0; i < alive; ++i) {
             T* r = row[i] = row[kept[i]];
-            for (int j = 0; j < alive; ++j) r[j] = r[kept[j]];
+            V::keep_where_zero(r, away, width);
             size[i] = size[kept[i]];
             patch[i] = patch[kept[i]];
         }

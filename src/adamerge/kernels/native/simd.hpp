@@ -57,6 +57,25 @@ template <class T> struct Simd {
         for (int i = 0; i < W; ++i) store(to[i] + there, v[i]);
     }
 
+    // Moves the entries of a row whose `mark` is 0 to its front, in order; what stands after them
+    // is of no use. `count` is a multiple of W.
+    static void keep_where_zero(T* row, const T* mark, int count) {
+        int kept = 0;
+#if defined(__AVX512F__)
+        if constexpr (sizeof(T) == 4) {
+            for (int j = 0; j < count; j += W) {
+                const __m512 marks = (__m512)load(mark + j);
+                const __mmask16 stays = _mm512_cmp_ps_mask(marks, _mm512_setzero_ps(), _CMP_EQ_OQ);
+                store(row + kept, (Vec)_mm512_maskz_compress_ps(stays, (__m512)load(row + j)));
+                kept += __builtin_popcount(stays);
+            }
+            return;
+        }
+#endif
+        for (int j = 0; j < count; ++j)
+            if (mark[j] == 0) row[kept++] = row[j];
+    }
+
   private:
     // Exchanges the off-diagonal blocks of size S, then those of S/2 inside, and so on.
     template <int S, int... I>

@@ -1,16 +1,23 @@
 """The JSON API: the same answers as the pages give, for programs."""
 
 import asyncio
+from dataclasses import asdict
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from adamerge.errors import StoreUnavailable
-from adamerge.server import health, openapi, operations
+from adamerge.server import health, operations
 from adamerge.server.context import context_of
 from adamerge.server.params import search_query, text
-from adamerge.server.serialize import Json, serialize_job, serialize_page, serialize_search
+from adamerge.server.serialize import (
+    Json,
+    serialize_file,
+    serialize_job,
+    serialize_page,
+    serialize_search,
+)
 
 
 async def search(request: Request) -> Response:
@@ -35,6 +42,25 @@ async def store(request: Request) -> Response:
     return Json(await reader.run(reader.facts))
 
 
+async def files(request: Request) -> Response:
+    """GET /api/files: the files of the store."""
+    reader = context_of(request).reader
+    return Json([serialize_file(file) for file in await reader.run(reader.files)])
+
+
+async def remove_file(request: Request) -> Response:
+    """DELETE /api/files/{source}: remove the pages of a file from the store."""
+    await operations.remove_file(request, request.path_params["source"])
+    return Response(status_code=204)
+
+
+async def folder(request: Request) -> Response:
+    """GET /api/folder: how far the store of the folder is that is served."""
+    if indexer := context_of(request).folder:
+        return Json(asdict(indexer.state))
+    raise HTTPException(404, "this server serves a store, not a folder")
+
+
 async def jobs(request: Request) -> Response:
     """GET /api/index: the files that were uploaded since the server started, and those that failed before."""
     return Json([serialize_job(job) for job in operations.upload_queue(request).all()])
@@ -47,7 +73,8 @@ async def job(request: Request) -> Response:
 
 async def index(request: Request) -> Response:
     """POST /api/index: a file to index; answered when it has arrived, before it is indexed."""
-    return Json(serialize_job(await operations.receive_upload(request)), 202)
+    (job,) = await operations.receive_uploads(request)
+    return Json(serialize_job(job), 202)
 
 
 async def job_file(request: Request) -> Response:
@@ -98,5 +125,4 @@ async def metrics(request: Request) -> Response:
 async def description(request: Request) -> Response:
     """GET /openapi.json: this API, for programs that write programs."""
     context = context_of(request)
-    uploads, token = context.uploads is not None, bool(context.settings.token)
-    return Json(openapi.describe(uploads=uploads, token=token))
+    return Json(operations.describe_api(context))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from adamerge.arrays import Floats
+from adamerge.compress import DEFAULT_METHOD
 from adamerge.encoders import Encoder
 from adamerge.errors import (
     AdamergeError,
@@ -25,7 +26,8 @@ from adamerge.server.reader.query_batcher import QueryBatcher
 from adamerge.server.reader.query_words import QueryWord, join_tokens
 from adamerge.server.reader.thread_slots import ThreadSlots
 from adamerge.server.settings import Limits
-from adamerge.store import Entry, Store, is_store, open_named
+from adamerge.store import DEFAULT_DTYPE, Entry, Store, is_store, open_named
+from adamerge.store.contents import StoredFile, files_of
 from adamerge.store.entry import Source
 
 T = TypeVar("T")
@@ -34,6 +36,13 @@ READ_THREADS = 4  # for pages, pictures and numbers
 SEARCH_THREADS = 2  # more would make batches smaller, and the kernel takes every core
 REMEMBERED_QUERIES = 512  # whose vectors are kept
 FACTS_SECONDS = 5.0  # that the numbers and files of the store may be old
+
+
+def as_name(fact: str) -> str:
+    """The name of a fact in JSON: bytes_in_all."""
+    return fact.replace(" ", "_")
+
+
 FACTS = (
     "pages",
     "files",
@@ -51,6 +60,8 @@ FACTS = (
     "encoder",
     "revision",
 )
+EMPTY: dict[str, Any] = dict.fromkeys(map(as_name, FACTS), 0)  # the facts of a store without pages
+EMPTY |= {"dtype": DEFAULT_DTYPE, "method": DEFAULT_METHOD, "compression": 0.0, "revision": None}
 
 
 class SearchTimeout(Busy):
@@ -69,13 +80,24 @@ class SearchResult:
 class StoreReader:
     """An open store and its encoder, loaded once."""
 
-    def __init__(self, where: str, limits: Limits | None = None, **options: Any) -> None:
-        """Open the store and load the encoder that made its pages, if it is known."""
+    def __init__(
+        self,
+        where: str,
+        limits: Limits | None = None,
+        *,
+        may_be_empty: bool = False,
+        **options: Any,
+    ) -> None:
+        """Open the store and load the encoder that made its pages, if it is known.
+
+        may_be_empty   a store that is not there yet is one without pages; its encoder is the one that is named, or
+                       the usual one
+        """
         self.where = where
         self.limits = limits or Limits()
         self.store: Store = open_named(where, **options)
-        encoder_name = self.store.require_about().encoder.get("name")
-        self.encoder: Encoder | None = self.store.load_encoder() if encoder_name else None
+        self._may_be_empty = may_be_empty
+        self.encoder: Encoder | None = self._load_encoder()
         self._encoding = threading.Lock()  # guards the remembered queries
         self._encoded: dict[str, EncodedQuery] = {}  # oldest first
         self._readers = ThreadSlots(READ_THREADS)
@@ -90,6 +112,21 @@ class StoreReader:
         self._sources: dict[str, Source] = {}
         if self.encoder is not None:  # the first search reads the vectors: let nobody wait for it
             self.search_all([SearchQuery("first", 1)])
+
+    def _load_encoder(self) -> Encoder | None:
+        if not self.is_empty():
+            name = self.store.require_about().encoder.get("name")
+            return self.store.load_encoder() if name else None
+        encoder = self.store.asked_encoder().load()
+        self.store.set_encoder(encoder)
+        return encoder
+
+    def is_empty(self) -> bool:
+        """Whether the store may have no pages yet, and has none."""
+        if not self._may_be_empty:
+            return False
+        self.store.refresh()
+        return self.store.about is None
 
     @property
     def running(self) -> int:
@@ -118,6 +155,10 @@ class StoreReader:
             alike.setdefault((query.k, query.where, query.exact), []).append(query)
 
         results: dict[SearchQuery, SearchResult] = {}
+        if self.is_empty():
+            for query in queries:
+                results[query] = SearchResult(Found((), "exact", 0, 0), [], 0.0)
+            alike = {}
         for (k, where, exact), group in alike.items():
             vectors = [encoded[query][0] for query in group]
             found = self.store.search_all(vectors, k, where, exact=exact)
@@ -149,6 +190,8 @@ class StoreReader:
 
     def entry(self, id: str) -> Entry | None:
         """A page by its id."""
+        if self.is_empty():
+            return None
         self.store.require_about()
         found = self.store.get([id])
         return found[0] if found else None
@@ -169,11 +212,14 @@ class StoreReader:
 
     def facts(self) -> dict[str, Any]:
         """Numbers of the store, at most some seconds old."""
+        if self.is_empty():
+            assert self.encoder is not None
+            return EMPTY | {"dimensions": self.encoder.dim, "encoder": self.encoder.name}
         if time.monotonic() - self._facts_at > FACTS_SECONDS:
             facts = self.store.facts()
             name = str(facts.pop("name", "unknown"))
             facts["encoder"] = name.rstrip("/").rsplit("/", 1)[-1]
-            self._facts = {key.replace(" ", "_"): facts[key] for key in FACTS if key in facts}
+            self._facts = {as_name(key): facts[key] for key in FACTS if key in facts}
             self._facts_at = time.monotonic()
         return self._facts
 
@@ -184,13 +230,20 @@ class StoreReader:
             self._sources_at = time.monotonic()
         return self._sources
 
+    def files(self) -> list[StoredFile]:
+        """The files of the store in the order of their names, at most some seconds old."""
+        if self.is_empty():
+            return []
+        return files_of(self.sources(), self.store.require_about().vector_bytes)
+
     def forget_facts(self) -> None:
         """Read numbers and files again: pages were added or removed."""
         self._facts_at = self._sources_at = -FACTS_SECONDS
 
     def check(self) -> None:
         """Read a little; StoreUnavailable, or Damaged, if the store cannot be read now."""
-        self._reading(lambda: (self.store.require_about(), len(self.store)))
+        if not self.is_empty():
+            self._reading(lambda: (self.store.require_about(), len(self.store)))
 
     def close(self) -> None:
         """Close the store."""

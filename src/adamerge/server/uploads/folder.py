@@ -116,6 +116,10 @@ class UploadFolder:
             files.rename(self.root / record.name, self._bytes(id))
         self._write(Record(id, record.name, "failed", error, record.received))
 
+    def delete(self, name: str) -> None:
+        """Delete a file whose pages were removed from the store."""
+        (self.root / Path(name).name).unlink(missing_ok=True)
+
     def failed_file(self, id: str) -> Path | None:
         """The bytes of a file that failed, if they are still kept."""
         path = self._bytes(id)

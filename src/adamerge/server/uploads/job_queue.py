@@ -274,6 +274,7 @@ class UploadQueue:
             "do": do,
             "store": self.settings.store,
             "encoder": self.settings.encoder,
+            "may_make_store": self.settings.folder is not None,
             "source": path.name,
             "root": str(path.parent),
             "hash": hash_of(path),

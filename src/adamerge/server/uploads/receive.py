@@ -1,7 +1,8 @@
-"""Receive an uploaded file: from the form of a request to a file on the disk."""
+"""Receive uploaded files: from the form of a request to files on the disk."""
 
 import asyncio
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -17,29 +18,54 @@ PART_BYTES = 1 << 20  # that are copied at a time
 SEND_SECONDS = 600  # that sending a file may take
 
 
-async def receive_file(request: Request, folder: UploadFolder, limit: int) -> tuple[Path, str]:
-    """The file of a form, under a temporary name, and the name it is to have."""
-    counted = limit_body(request, limit)
+class ReceivedFile(NamedTuple):
+    """A file that has arrived: where it is, and the name that it is to have."""
+
+    path: Path
+    name: str
+
+
+async def receive_files(
+    request: Request, folder: UploadFolder, limit: int, most: int = 1
+) -> list[ReceivedFile]:
+    """The files of a form, `most` of them at most, each of `limit` bytes; all of them arrive or none does."""
+    counted = limit_body(request, most * limit)
     try:
         async with asyncio.timeout(SEND_SECONDS):
-            return await _receive(counted, folder, limit)
+            return await _receive(counted, folder, limit, most)
     except TimeoutError:
         raise HTTPException(408, f"a file has to arrive within {SEND_SECONDS} s") from None
     except OSError as error:
         raise StoreUnavailable(f"the file could not be kept: {disk_error(error)}") from None
 
 
-async def _receive(request: Request, folder: UploadFolder, limit: int) -> tuple[Path, str]:
-    async with read_form(request, files=1, fields=4) as form:
-        given = form.get("file")
-        if not isinstance(given, UploadFile):
+async def _receive(
+    request: Request, folder: UploadFolder, limit: int, most: int
+) -> list[ReceivedFile]:
+    received: list[ReceivedFile] = []
+    async with read_form(request, files=most, fields=4) as form:
+        given = form.getlist("file")
+        if not given:
             raise HTTPException(400, "send one file, in a form field called 'file'")
-        suffixes = suffixes_of(await given.read(HEAD_BYTES))
-        name = clean_name(given.filename or "", suffixes)
-        await given.seek(0)
-        path = folder.arriving()
-        await _copy(given, path, limit)
-        return path, name
+        try:
+            for file in given:
+                received.append(await _receive_one(file, folder, limit))
+        except BaseException:
+            for arrived in received:
+                arrived.path.unlink(missing_ok=True)
+            raise
+    return received
+
+
+async def _receive_one(given: UploadFile | str, folder: UploadFolder, limit: int) -> ReceivedFile:
+    if not isinstance(given, UploadFile):
+        raise HTTPException(400, "send one file, in a form field called 'file'")
+    suffixes = suffixes_of(await given.read(HEAD_BYTES))
+    name = clean_name(given.filename or "", suffixes)
+    await given.seek(0)
+    path = folder.arriving()
+    await _copy(given, path, limit)
+    return ReceivedFile(path, name)
 
 
 async def _copy(given: UploadFile, path: Path, limit: int) -> None:

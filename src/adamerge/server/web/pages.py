@@ -6,11 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adamerge.errors import BadInput
-from adamerge.server import openapi, operations
+from adamerge.server import operations
 from adamerge.server.context import context_of
 from adamerge.server.params import MAX_LETTERS, flag, search_query, text
 from adamerge.server.redact import redact
 from adamerge.server.serialize import serialize_page
+from adamerge.server.web.home import home_contents
 from adamerge.server.web.rendering import render_template
 from adamerge.server.web.results import results_of
 from adamerge.store import Entry, Store
@@ -23,7 +24,10 @@ async def home(request: Request) -> Response:
     facts = await reader.run(reader.facts)
     where = given.get("where", "")[:MAX_LETTERS]
     if not given.get("q", "").strip():
-        return render_template(request, "search.html", facts=facts, q="", where=where)
+        contents = await reader.run(lambda: home_contents(reader))
+        return render_template(
+            request, "search.html", facts=facts, q="", where=where, contents=contents
+        )
     try:
         query = search_query(given)
         grouped = flag(given, "group")
@@ -79,5 +83,4 @@ def _first_of(ids: list[str], there: set[str]) -> str | None:
 async def docs(request: Request) -> Response:
     """The API, to read."""
     context = context_of(request)
-    uploads, token = context.uploads is not None, bool(context.settings.token)
-    return render_template(request, "docs.html", api=openapi.describe(uploads=uploads, token=token))
+    return render_template(request, "docs.html", api=operations.describe_api(context))

@@ -37,5 +37,6 @@ def render_template(request: Request, name: str, status: int = 200, **values: An
         "store": context.settings.title,
         "token": bool(context.settings.token),
         "uploads": context.uploads is not None,
+        "folder": context.folder.state if context.folder else None,
     }
     return TEMPLATES.TemplateResponse(request, name, about | values, status)

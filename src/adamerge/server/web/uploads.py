@@ -9,6 +9,8 @@ from adamerge.server import operations
 from adamerge.server.context import context_of
 from adamerge.server.web.rendering import render_template
 
+FILES_AT_ONCE = 16  # of one form; a script sends each file by itself
+
 
 async def add(request: Request) -> Response:
     """The form to add files, and what became of those that came before."""
@@ -24,8 +26,8 @@ async def list_jobs(request: Request) -> Response:
 
 
 async def upload(request: Request) -> Response:
-    """A file from the form, of a browser without scripts."""
-    await operations.receive_upload(request)
+    """Files from the form, of a browser without scripts."""
+    await operations.receive_uploads(request, FILES_AT_ONCE)
     return RedirectResponse("/add", 303)
 
 

@@ -2,5 +2,5 @@
 
 client           starts, watches and stops a worker process
 worker_process   what runs there: it limits its own memory, then does one task after the other
-tasks            index a file, remove it again, draw a page, inspect a page
+tasks            index a file or a folder, remove a file, draw a page, inspect a page
 """

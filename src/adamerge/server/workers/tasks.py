@@ -1,16 +1,16 @@
-"""What a worker process does: index a file, remove one that failed, draw a page, inspect a page."""
+"""What a worker process does: index a file or a folder, remove a file, draw a page, inspect a page."""
 
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
 from adamerge.encoders import Encoder
-from adamerge.errors import BadFile
-from adamerge.pages import DPI, count_pages
+from adamerge.errors import AdamergeError, BadFile
+from adamerge.pages import DPI, count_pages, other_files
 from adamerge.server.redact import redact
 from adamerge.store import Indexing, Store, index_files, open_named
 
@@ -28,8 +28,8 @@ Tell = Callable[[dict[str, Any]], None]
 class Encoders(Protocol):
     """Where a task gets its encoder from."""
 
-    def load(self, store: Store) -> Encoder:
-        """The encoder of a store."""
+    def load(self, store: Store, named: str) -> Encoder:
+        """The encoder of a store; of one without pages the one that is named, else the usual one."""
 
 
 def index(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
@@ -43,18 +43,14 @@ def index(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
 
     skipped: list[str] = []
     with _open(task) as store:
-        about = store.require_about()
+        if not task["may_make_store"]:
+            store.require_about()  # a store that was moved away is not made anew in its place
         known = store.sources().get(source)
         if known and task["hash"] not in known.hashes.values():
             raise BadFile(f"the store holds another '{source}': give this one another name")
-        encoder: Any = ProgressEncoder(encoders.load(store), total, tell)
-        dpi = {"dpi": about.encoder["dpi"]} if "dpi" in about.encoder else {}
-        how = Indexing(
-            encoder,
-            about.method,
-            skip_bad=lambda error: skipped.append(redact(error, task["root"])),
-            **dpi,
-        )
+        encoder: Any = ProgressEncoder(encoders.load(store, task["encoder"]), total, tell)
+        how = _as_the_store(store, encoder)
+        how = replace(how, skip_bad=lambda error: skipped.append(redact(error, task["root"])))
         counts = Counter(change.did for change in index_files([path], store, how))
 
     if skipped and not counts:
@@ -65,6 +61,50 @@ def index(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
         "unchanged": counts["unchanged"],
         "skipped": skipped,
     }
+
+
+def _as_the_store(store: Store, encoder: Encoder) -> Indexing:
+    """Index as the pages of a store were indexed, or as usual where it has none."""
+    if store.about is None:
+        return Indexing(encoder)
+    return Indexing(encoder, store.about.method, dpi=store.about.encoder.get("dpi", DPI))
+
+
+def index_folder(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
+    """Bring a store up to date with a folder: new and changed files are indexed, those that are gone are removed."""
+    folder = Path(task["root"])
+    progress = FolderProgress(count_pages([folder]), tell)
+    skipped: list[str] = []
+
+    def skip(error: AdamergeError) -> None:
+        skipped.append(redact(error, task["root"]))
+        progress.pass_over()
+
+    counts: Counter[str] = Counter()
+    with _open(task) as store:
+        store.begin_writing()  # a second writer is refused before the encoder is loaded
+        how = _as_the_store(store, encoders.load(store, task["encoder"]))
+        how = replace(how, skip_bad=skip, watcher=progress)
+        for change in index_files([folder], store, how):
+            counts[change.did] += 1
+            if change.did == "unchanged":
+                progress.pass_over()
+
+    return {
+        "total": progress.total,
+        "added": counts["added"],
+        "replaced": counts["replaced"],
+        "removed": counts["removed"],
+        "unchanged": counts["unchanged"],
+        "skipped": skipped,
+        "passed_over": sorted(other_files([folder], apart=Path(task["store"])).items()),
+    }
+
+
+def delete(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
+    """Remove all pages of a file from a store."""
+    with _open(task) as store:
+        return {"removed": store.delete(source=task["source"])}
 
 
 def remove(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
@@ -99,7 +139,7 @@ def inspect(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
 
     with _open(task) as store:
         (entry,) = store.get([task["id"]])
-        encoder = encoders.load(store)
+        encoder = encoders.load(store, task["encoder"])
         vectors, page = encode_again(store, entry, encoder)
     queries = []
     if text := task["query"]:
@@ -134,9 +174,38 @@ class ProgressEncoder:
         return encoded
 
 
+@dataclass
+class FolderProgress:
+    """Tells how many pages of a folder are done, and which file is being read."""
+
+    total: int
+    tell: Tell
+    done: int = 0
+    current: str = ""
+
+    def begin(self, current: str) -> None:
+        """Tell which file is read next."""
+        self.current = current
+        self._tell()
+
+    def advance(self, count: int = 1) -> None:
+        """Tell that so many more pages are done."""
+        self.done = min(self.done + count, self.total)
+        self._tell()
+
+    def pass_over(self, count: int = 1) -> None:
+        """Tell that so many pages needed no work."""
+        self.advance(count)
+
+    def _tell(self) -> None:
+        self.tell({"done": self.done, "total": self.total, "current": self.current})
+
+
 TASKS: dict[str, Callable[[Encoders, TaskMessage, Tell], Answer]] = {
     "index": index,
+    "index_folder": index_folder,
     "remove": remove,
+    "delete": delete,
     "render": render,
     "inspect": inspect,
 }

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from adamerge.encoders import Encoder
+from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.errors import AdamergeError
 from adamerge.server.disk_errors import disk_error
 from adamerge.server.redact import redact
@@ -31,13 +31,17 @@ class LoadedEncoders:
         self.memory = memory
         self._loaded: dict[str, Encoder] = {}
 
-    def load(self, store: Store) -> Encoder:
-        """The encoder of a store; the limit on memory counts from when it is loaded."""
-        key = repr(store.encoder_spec())
+    def load(self, store: Store, named: str) -> Encoder:
+        """The encoder of a store, or the one that is named; the limit on memory counts from when it is loaded."""
+        if store.about is None:
+            spec = EncoderSpec(named or DEFAULT_ENCODER)
+        else:
+            spec = store.encoder_spec()
+        key = repr(spec)
         if key not in self._loaded:
             limit_memory(-1)
             try:
-                self._loaded[key] = store.load_encoder()
+                self._loaded[key] = spec.load() if store.about is None else store.load_encoder()
             finally:
                 limit_memory(self.memory)
         return self._loaded[key]

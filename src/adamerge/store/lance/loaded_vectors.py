@@ -122,7 +122,8 @@ class LoadedRows:
     def _put_new(self, pages: PageVectors, written: dict[str, int], held: VectorsInMemory) -> None:
         """Hold those of some pages that are new or replaced."""
         new = [i for i, id in enumerate(pages.ids) if self._written.get(id) != written[id]]
-        if len(new) == len(pages.ids):
+        are_all_new = len(new) == len(set(pages.ids))  # a bucket may hold a page twice
+        if are_all_new:
             held.put_all(pages)
         else:
             for i in new:

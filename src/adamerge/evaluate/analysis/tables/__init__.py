@@ -4,6 +4,7 @@ significance   AdaMerge against PtM, any methods, every method against its contr
 ablation       the two parts of AdaMerge
 cuts           theta, where pages are cut
 costs          efficiency, in time and bytes
+in_bytes       bytes, of methods in fewer bits
 variants       unit length, and the readings of the sequence
 provenance     the datasets, and what made the results
 """
@@ -15,6 +16,7 @@ from adamerge.evaluate.analysis.table import Table
 from adamerge.evaluate.analysis.tables.ablation import ablation
 from adamerge.evaluate.analysis.tables.costs import efficiency
 from adamerge.evaluate.analysis.tables.cuts import theta
+from adamerge.evaluate.analysis.tables.in_bytes import in_bytes
 from adamerge.evaluate.analysis.tables.provenance import datasets, manifest
 from adamerge.evaluate.analysis.tables.significance import controls, significance
 from adamerge.evaluate.analysis.tables.variants import sequence, unit
@@ -26,6 +28,7 @@ __all__ = [
     "datasets",
     "efficiency",
     "frontier",
+    "in_bytes",
     "manifest",
     "sequence",
     "significance",
@@ -42,4 +45,5 @@ TABLES: dict[str, Callable[..., Table]] = {
     "efficiency": efficiency,
     "unit": unit,
     "sequence": sequence,
+    "bytes": in_bytes,
 }
