@@ -26,7 +26,7 @@ from adamerge.server.reader.query_batcher import QueryBatcher
 from adamerge.server.reader.query_words import QueryWord, join_tokens
 from adamerge.server.reader.thread_slots import ThreadSlots
 from adamerge.server.settings import Limits
-from adamerge.store import Entry, Store, is_store, open_named
+from adamerge.store import DEFAULT_DTYPE, Entry, Store, is_store, open_named
 from adamerge.store.contents import StoredFile, files_of
 from adamerge.store.entry import Source
 
@@ -61,7 +61,7 @@ FACTS = (
     "revision",
 )
 EMPTY: dict[str, Any] = dict.fromkeys(map(as_name, FACTS), 0)  # the facts of a store without pages
-EMPTY |= {"dtype": "float16", "method": DEFAULT_METHOD, "compression": 0.0, "revision": None}
+EMPTY |= {"dtype": DEFAULT_DTYPE, "method": DEFAULT_METHOD, "compression": 0.0, "revision": None}
 
 
 class SearchTimeout(Busy):
