@@ -3,6 +3,7 @@
 import logging
 import os
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,7 @@ def serve(
     adamerge serve reports/ --watch
     ADAMERGE_TOKEN=$(openssl rand -hex 16) adamerge serve reports.store --host 0.0.0.0 --name search.example.org
     """  # noqa: D301 (click reads the backslash)
+    check_extra()
     folder = folder_to_serve(where, address, watch)
     if folder is not None:
         where = address or str(store_beside(folder))
@@ -123,6 +125,12 @@ def serve(
     run(settings, options["memory"])
 
 
+def check_extra() -> None:
+    """Refuse before anything else where the server's packages are not installed."""
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise missing_extra("adamerge serve", "serve")
+
+
 def folder_to_serve(where: str, store: str, watch: bool) -> Path | None:
     """The folder whose files are to be served; None where a store is named, which takes no options of a folder."""
     if is_store(where) or not Path(where).is_dir():
@@ -139,12 +147,11 @@ def folder_to_serve(where: str, store: str, watch: bool) -> Path | None:
 
 def run(settings: Settings, memory: str = "4GiB") -> None:
     """Serve until somebody says stop."""
-    try:
-        from adamerge.server.app import make_app, make_context
-        from adamerge.server.connections import listen, make_server
-        from adamerge.server.reader.store_reader import StoreReader
-    except ImportError:
-        raise missing_extra("adamerge serve", "serve") from None
+    check_extra()
+    from adamerge.server.app import make_app, make_context
+    from adamerge.server.connections import listen, make_server
+    from adamerge.server.reader.store_reader import StoreReader
+
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.basicConfig(level=logging.WARNING)
 
