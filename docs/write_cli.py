@@ -6,6 +6,17 @@ import click
 
 from adamerge.cli import main
 
+COMPLETION = """## Completion
+
+The Tab key completes verbs, options and paths after a line in the file that your shell reads at its start:
+
+```
+eval "$(_ADAMERGE_COMPLETE=bash_source adamerge)"     # bash: ~/.bashrc
+eval "$(_ADAMERGE_COMPLETE=zsh_source adamerge)"      # zsh: ~/.zshrc
+_ADAMERGE_COMPLETE=fish_source adamerge | source      # fish: ~/.config/fish/completions/adamerge.fish
+```
+"""
+
 
 def render() -> str:
     """The help of every verb as Markdown."""
@@ -17,6 +28,7 @@ def render() -> str:
         main, info_name="adamerge", terminal_width=100, max_content_width=100, **settings
     )
     parts.append(f"```\n{main.get_help(root)}\n```\n")
+    parts.append(COMPLETION)
     parts += _verbs(main, root)
     parts.append(
         "Exit codes: 0 done, 1 an error in one line, 2 wrong usage, 75 not now (another process writes to the store,\n"

@@ -1,5 +1,6 @@
 """The command line: verbs that parse, call and print. Data goes to stdout, progress and errors to stderr."""
 
+import logging
 import os
 import sys
 
@@ -31,13 +32,21 @@ VERBS = {  # in the order of the work; where each is, to be imported when it is 
 
 @click.group(cls=Verbs, verbs=VERBS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.option("--quiet", envvar="ADAMERGE_QUIET", is_flag=True, help="Show no progress.")
+@click.option("-q", "--quiet", envvar="ADAMERGE_QUIET", is_flag=True, help="Show no progress.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Say more: each page that is indexed, and logs of libraries.",
+)
 @click.version_option(package_name="adamerge")
-def main(debug: bool, quiet: bool) -> None:
+def main(debug: bool, quiet: bool, verbose: bool) -> None:
     """Store visual documents in a fraction of the vectors, and find the same pages.
 
     A method is a name with options: adamerge, adamerge:k=0.25,c_min=0.8, sem-cluster:m=4 ...
     `adamerge methods` lists them.
     """
+    if verbose:
+        logging.basicConfig(level=logging.INFO)
     if not sys.stderr.isatty():  # bars of the model library are for a terminal, as ours are
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -15,9 +15,9 @@ from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
 from adamerge.user_modules import import_user_module
 
-in_store = click.argument("address", metavar="STORE")
+in_store = click.argument("address", metavar="STORE", type=click.Path())
 as_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
-ANYWHERE = ("--debug", "--quiet")  # options of every verb
+ANYWHERE = ("--debug", "--quiet", "-q", "--verbose", "-v")  # options of every verb
 on_device = click.option(
     "--device", help="Where the model runs: cuda, mps or cpu.  [default: the best there is]"
 )
@@ -118,10 +118,12 @@ class Verbs(click.Group):
         return verb
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take --debug and --quiet wherever they stand."""
-        anywhere = [word for word in ANYWHERE if word in args]
-        rest = [word for word in args if word not in ANYWHERE]
-        return super().parse_args(ctx, anywhere + rest)
+        """Take --debug, --quiet and --verbose wherever they stand; what follows -- is no option."""
+        end = args.index("--") if "--" in args else len(args)
+        words = args[:end]
+        anywhere = [word for word in words if word in ANYWHERE]
+        rest = [word for word in words if word not in ANYWHERE]
+        return super().parse_args(ctx, anywhere + rest + args[end:])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb."""
@@ -138,6 +140,12 @@ class Verbs(click.Group):
         except KeyboardInterrupt:
             click.echo("adamerge: stopped; the same command goes on from here", err=True)
             ctx.exit(130)
+
+
+def is_verbose() -> bool:
+    """Whether --verbose was given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().params.get("verbose"))
 
 
 def tell_skipped(errors: Iterable[AdamergeError]) -> None:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from adamerge.cli.common import (
     as_lines,
     encoder_spec,
     in_batches,
+    is_verbose,
     max_visual_tokens,
     on_device,
     own_modules,
@@ -23,6 +25,7 @@ from adamerge.cli.common import (
 )
 from adamerge.cli.info import summary
 from adamerge.cli.progress import Task, reporting
+from adamerge.cli.text_table import text_table
 from adamerge.codes import DTYPES
 from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
@@ -37,6 +40,7 @@ from adamerge.store import (
     open_named,
 )
 from adamerge.store.index import PIXELS
+from adamerge.store.index_plan import plan_index
 from adamerge.store.metadata import read_metadata
 from adamerge.vectors.watcher import Watcher
 
@@ -91,6 +95,11 @@ DID = ("added", "replaced", "unchanged", "removed")
     is_flag=True,
     help="Stop at the first page that cannot be read or has nothing to encode.",
 )
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what would be done with each file, and do nothing.",
+)
 @as_lines
 def index(
     pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
@@ -110,6 +119,9 @@ def index(
     metadata = {}
     if options["metadata"]:
         metadata = read_metadata(options["metadata"])
+    if options["dry_run"]:
+        _print_plan(pages, address, encoder, method, options, metadata)
+        return
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:
@@ -126,6 +138,8 @@ def index(
             counts[change.did] += 1
             if change.did == "unchanged":
                 task.pass_over()
+            if is_verbose():
+                click.echo(f"{change.did} {change.id}", err=True)
             printing = printing and _print_change(change)
         unknown = sorted(set(metadata) - set(store.sources()))
 
@@ -139,13 +153,36 @@ def index(
         _print_counts(address, counts, len(bad))
 
 
+def _print_plan(
+    pages: tuple[str, ...],
+    address: str,
+    encoder: str | None,
+    method: str | None,
+    options: Mapping[str, Any],
+    metadata: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """What would be done with each file: a table, or a line of JSON each."""
+    bad: list[AdamergeError] = []
+    with open_named(address, dtype=options["dtype"]) as store:
+        how = _indexing(store, encoder, method, options, bad.append, None)
+        planned = plan_index(pages, store, how, metadata)
+    if options["as_json"]:
+        for file in planned:
+            click.echo(json.dumps(asdict(file)))
+    else:
+        rows = [[file.source, file.would, f"{file.pages:,}"] for file in planned]
+        click.echo(text_table(["file", "would", "pages"], rows))
+    tell_passed_over(other_files(pages, apart=Path(address)))
+    tell_skipped(bad)
+
+
 def _indexing(
     store: Store,
     encoder: str | None,
     method: str | None,
     options: Mapping[str, Any],
     skip_bad: Report | None,
-    watcher: Watcher,
+    watcher: Watcher | None,
 ) -> Indexing:
     """How to index: as asked for, else as the store's pages were made, else by the defaults."""
     recorded: Mapping[str, Any] = {}

@@ -6,6 +6,7 @@ methods.py                           choices of stages
 names.py                             a method is its name; the only reader of names
 default_method.py                    the method where nobody names one
 stream.py                            many pages, in several threads
+mistaken_input.py                    what is given to compress by mistake, and the line that was meant
 """
 
 from adamerge.compress import cut, link, pool, prune

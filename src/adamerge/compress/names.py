@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from adamerge.codes import to_vectors
 from adamerge.errors import BadInput, UnknownName, did_you_mean
@@ -129,6 +129,16 @@ class Method:
                     f"there is a method '{name}' already: choose another name for {cls.__name__}"
                 )
         METHODS.update({name: (cls, given) for name, given in names.items()})
+
+    def __new__(cls, *values: Any, **given: Any) -> Self:
+        """Refuse an option that the method does not have, with one that is like it."""
+        known = [option.name for option in fields(cls) if option.init]
+        for name in given:
+            if name not in known:
+                raise UnknownName(
+                    f"{cls.__name__} has no option '{name}'{did_you_mean(name, known)}; it has {', '.join(known)}"
+                )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         """Give every option a value of its type, from a value or its text, or refuse it."""

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from adamerge.arrays import ArrayLike
+from adamerge.compress.mistaken_input import check_is_attention, check_is_one_page
 from adamerge.compress.names import Method, MethodInDtype, as_method
 from adamerge.errors import AdamergeError, BadInput, PageFailed
 from adamerge.threads import cores
@@ -24,6 +25,8 @@ def compress(
     method: Method | MethodInDtype | str = "adamerge",
 ) -> Compressed:
     """Compress one page: its vectors (n, d) and attention (n,), or a MultiVector that holds both."""
+    check_is_one_page(vectors)
+    check_is_attention(attention)
     if isinstance(vectors, MultiVector):
         if attention is not None:
             raise BadInput(

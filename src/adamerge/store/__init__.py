@@ -5,6 +5,7 @@ In the order of the data:
 
     open.py                        an address -> a store
     index.py                       files -> a store; metadata.py: the values that a person gives them
+    index_plan.py                  what indexing would do, without doing it
     about.py, entry.py             what a store says of itself, and what it keeps of each page
     base.py                        what every store does: add, search
     filter_parser.py, filters.py   SQL of a user -> a filter

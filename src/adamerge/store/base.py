@@ -15,7 +15,7 @@ from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Found, Ranking, check_query, hits_of
 from adamerge.store.about import DEFAULT_DTYPE, About, rotation_of
 from adamerge.store.entry import Entry, Source, entry_batches
-from adamerge.types import Compressed
+from adamerge.types import Compressed, shown
 
 PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
 QUERIES_AT_ONCE = 32  # that are compared with a page while it is read
@@ -168,11 +168,18 @@ class Store(ABC):
 
     # ------------------------------------------------------------------------------------------------- writing
 
-    def add(self, pages: Entry | Compressed | Iterable[Entry | Compressed]) -> int:
+    def add(
+        self, pages: Entry | Compressed | Iterable[Entry | Compressed], *, metadata: None = None
+    ) -> int:
         """Store pages, each in place of the page of its id, and return how many; any iterable is read lazily.
 
         A page of another method or dimension, without vectors or with nan is refused before its batch is written.
+        Metadata belong to a page: given here, they are refused with the line to write.
         """
+        if metadata is not None:
+            raise BadInput(
+                "metadata belong to a page: store.add(am.Entry(page, metadata={'year': 2020}))"
+            )
         count = 0
         self.refresh()
         for batch in entry_batches(pages, PAGES_PER_WRITE):
@@ -251,6 +258,10 @@ class Store(ABC):
 
         vectors = []
         for query in queries:
+            if isinstance(query, list | tuple) and query and isinstance(query[0], str):
+                raise BadInput(
+                    f"search takes one query, got a list of {len(query)}: store.search_all(queries)"
+                )
             if isinstance(query, str):
                 vectors.append(next(encoded))
             else:
@@ -258,6 +269,10 @@ class Store(ABC):
         return vectors
 
     # ------------------------------------------------------------------------------- what each database does
+
+    def __repr__(self) -> str:
+        """What kind of store it is, and where."""
+        return shown(type(self).__name__, str(self))
 
     def __enter__(self) -> Self:
         """The store, which is open already."""

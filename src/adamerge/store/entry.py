@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
 from itertools import islice
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from adamerge.arrays import Floats
 from adamerge.codes import StoredRows
 from adamerge.errors import BadInput
-from adamerge.types import NAN, Compressed, Cut, Page, Word, shortened, shown
+from adamerge.types import NAN, Compressed, Cut, MultiVector, Page, Word, shortened, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,7 @@ def as_entry(given: Entry | Compressed) -> Entry:
     """A page as an entry; a page without an id, or that no search could find, is refused before it is written."""
     if not isinstance(given, Entry | Compressed):
         raise BadInput(
-            f"a store takes compressed pages, got a {type(given).__name__}: am.compress(page) makes one"
+            f"a store takes compressed pages, got a {type(given).__name__}: {_line_to_write(given)}"
         )
     entry = given if isinstance(given, Entry) else _entry_from_id(given)
     page = entry.page
@@ -191,6 +192,15 @@ def as_entry(given: Entry | Compressed) -> Entry:
             f"page '{page.id}' has groups from {page.groups.min()} to {page.groups.max()}, and {len(page)} rows"
         )
     return entry
+
+
+def _line_to_write(given: object) -> str:
+    """What to write in place of a page that is not compressed."""
+    if isinstance(given, str | PathLike):
+        return f"am.index_files([{str(given)!r}], store) reads, encodes and stores files"
+    if isinstance(given, MultiVector):
+        return "store.add(am.compress(page))"
+    return "store.add(am.compress(am.MultiVector(vectors, id='report.pdf#3')))"
 
 
 def _entry_from_id(page: Compressed) -> Entry:

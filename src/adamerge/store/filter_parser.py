@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 
-from adamerge.errors import BadInput
+from adamerge.errors import BadInput, did_you_mean
 from adamerge.store.filters import OWN_COLUMNS, Combination, Comparison, Filter
 from adamerge.store.metadata import as_utc
 
@@ -148,11 +148,20 @@ class _Parser:
         if isinstance(column, exp.Column) and not column.table:
             name = column.name.lower()
         if name not in self.columns:
-            known = ", ".join(sorted(self.columns))
-            raise BadInput(
-                f"the filter {self.where!r}: no column {column.sql()!r}; there are {known}"
-            )
+            raise BadInput(f"the filter {self.where!r}: {self._no_column(column)}")
         return name
+
+    def _no_column(self, column: Any) -> str:
+        """What to say of something that is no column: it may be misspelt, or a text without its quotes."""
+        text = column.sql()
+        known = ", ".join(sorted(self.columns))
+        if not isinstance(column, exp.Column):
+            return f"no column {text!r}; there are {known}, and no functions"
+        if like := did_you_mean(column.name, self.columns):
+            return f"no column {text!r}{like}; there are {known}"
+        if column.parent is not None and column.parent.expression is column:
+            return f"no column {text!r}; a text stands in single quotes: '{column.name}'"
+        return f"no column {text!r}; there are {known}"
 
     def value(self, node: Any, column: Any) -> Any:
         """A literal as the kind of its column: a date may be written DATE '2020-01-31', a number may be negative."""

@@ -184,7 +184,7 @@ def index_files(
     continues when it is started again.
     """
     how = how or Indexing()
-    method = _checked_method(store, how)
+    method = checked_method(store, how)
     store.begin_writing()  # a second writer is refused now, not after hours of encoding
     files = files_to_index(paths, store, metadata or {}, how.skip_bad)
     columns_of((file.metadata for file in files), store.columns())  # bad metadata too
@@ -206,7 +206,7 @@ def index_files(
                 else:
                     yield Change(entry.id, "added")
 
-    stale = list(_pages_of_removed_files(paths, files, store))
+    stale = list(pages_of_removed_files(paths, files, store))
     for file in changed.values():
         stale += file.stale(written, readable)
     if stale:
@@ -216,7 +216,7 @@ def index_files(
     _update_known(files, store)
 
 
-def _checked_method(store: Store, how: Indexing) -> Method:
+def checked_method(store: Store, how: Indexing) -> Method:
     """The method to compress by; another method, dtype or encoder than that of the store is refused."""
     wanted = how.method or _usual_method(store)
     named = parse_method(wanted) if isinstance(wanted, str) else wanted
@@ -298,7 +298,7 @@ def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes
     )
 
 
-def _pages_of_removed_files(
+def pages_of_removed_files(
     paths: Sequence[str | Path], files: Sequence[FileToIndex], store: Store
 ) -> Iterator[str]:
     """Ids of the pages of files that were below one of the folders given, and do not exist any more."""

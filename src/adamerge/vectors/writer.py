@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -185,6 +186,7 @@ def write_vectors(
     Those that a killed run wrote are not written again. `encoder` says what made them: name, revision ... Without
     `dtype` it is that of the first page: float16, or what its method says (`height+int4`).
     """
+    _check_arguments(path, pages)
     source = iter(pages)
     first = next(source, None)
     method = ""
@@ -197,6 +199,20 @@ def write_vectors(
         for page in out.rest(source):
             out.add(page)
     return out.done
+
+
+def _check_arguments(path: Any, pages: Any) -> None:
+    """Refuse arguments in the wrong order, and arrays in the place of pages, with the line to write."""
+    if not isinstance(path, str | PathLike):
+        raise BadInput(
+            f"write_vectors takes a folder and then pages, got a {type(path).__name__} first: "
+            "am.write_vectors('vectors', pages)"
+        )
+    if isinstance(pages, MultiVector | Compressed) or hasattr(pages, "shape"):
+        raise BadInput(
+            f"write_vectors takes a list of pages, got a {type(pages).__name__}: "
+            "am.write_vectors('vectors', [am.MultiVector(vectors, id='report.pdf#1')])"
+        )
 
 
 def method_of(page: MultiVector | Compressed) -> str:
@@ -237,7 +253,10 @@ def new_manifest(dtype: str, method: str, source: str, encoder: Mapping[str, Any
     """The manifest of a folder that is begun now; pages as their encoder gave them are kept as floats."""
     allowed = DTYPES if method else FLOATS
     if dtype not in allowed:
-        raise BadInput(f"vectors are stored as {', '.join(allowed)}; got '{dtype}'")
+        advice = ""
+        if str(dtype) == "bfloat16":
+            advice = ": float32 holds every bfloat16"
+        raise BadInput(f"vectors are stored as {', '.join(allowed)}; got '{dtype}'{advice}")
     version = 1 if dtype in FLOATS else VERSION
     return Manifest(dtype, method, source, dict(encoder), _versions(), version=version)
 
