@@ -25,6 +25,7 @@ settings.load_profile("any machine")
 # Files whose tests take long begin first, so that no process is left with one of them at the end.
 LONG_FIRST = (
     "test_scale.py",
+    "test_scale_index.py",
     "test_paper_run.py",  # of all that needs torch, which one process does
     "test_faults.py",
     "test_upload_faults.py",

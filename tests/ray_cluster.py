@@ -1,6 +1,8 @@
 """A Ray cluster of two nodes on this machine, one for the whole test run, and work on it that waits to be disturbed."""
 
 import os
+import socket
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -25,22 +27,60 @@ ENVIRONMENT = {
 }
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def bucket_environment(port):
+    """How Lance and pyarrow reach a bucket on this machine."""
+    return {
+        "AWS_ENDPOINT": f"http://127.0.0.1:{port}",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "y",
+        "AWS_REGION": "us-east-1",
+        "AWS_ALLOW_HTTP": "true",
+    }
+
+
+def start_nodes(cluster_utils, size, tries=5):
+    """Two nodes; on a very busy machine one may not start in the 30 s that Ray gives it, and is tried again."""
+    nodes = cluster_utils.Cluster()
+    for is_last in [False] * (tries - 1) + [True]:
+        try:
+            if nodes.head_node is None:
+                nodes.add_node(**size, include_dashboard=False)
+            nodes.add_node(**size)
+            return nodes
+        except Exception as error:
+            if is_last or "timed out" not in str(error):
+                nodes.shutdown()
+                raise
+            if nodes.head_node is None:
+                nodes.shutdown()
+                nodes = cluster_utils.Cluster()
+
+
 @pytest.fixture(scope="session")
 def ray_cluster():
     """A cluster of two nodes with a core each; `add_node` and `remove_node` change it for a while."""
     from adamerge.scale.connect import import_ray
 
+    bucket_port = free_port()
+    size = {"num_cpus": 1, "object_store_memory": OBJECT_STORE}
     with patch.dict(os.environ, ENVIRONMENT):
         ray = import_ray()
         from ray import cluster_utils
 
-        size = {"num_cpus": 1, "object_store_memory": OBJECT_STORE}
-        nodes = cluster_utils.Cluster(
-            initialize_head=True, head_node_args=size | {"include_dashboard": False}
-        )
-        nodes.add_node(**size)
+        with patch.dict(os.environ, bucket_environment(bucket_port)), warnings.catch_warnings():
+            # Ray starts its processes by fork and exec at once, which does no harm.
+            warnings.filterwarnings("ignore", message="lance is not fork-safe")
+            nodes = start_nodes(cluster_utils, size)
         ray.init(nodes.address, log_to_driver=False, logging_level="error")
-        yield SimpleNamespace(ray=ray, nodes=nodes, address=nodes.address, size=size)
+        yield SimpleNamespace(
+            ray=ray, nodes=nodes, address=nodes.address, size=size, bucket_port=bucket_port
+        )
         ray.shutdown()
         nodes.shutdown()
 

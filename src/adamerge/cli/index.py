@@ -4,13 +4,14 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from adamerge.cli.cluster import cluster_of, tell_summary, with_workers
 from adamerge.cli.common import (
     as_lines,
     encoder_spec,
@@ -43,6 +44,9 @@ from adamerge.store.index import PIXELS
 from adamerge.store.index_plan import plan_index
 from adamerge.store.metadata import read_metadata
 from adamerge.vectors.watcher import Watcher
+
+if TYPE_CHECKING:
+    from adamerge.scale import Cluster
 
 DID = ("added", "replaced", "unchanged", "removed")
 
@@ -101,6 +105,7 @@ DID = ("added", "replaced", "unchanged", "removed")
     help="Say what would be done with each file, and do nothing.",
 )
 @as_lines
+@with_workers
 def index(
     pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
 ) -> None:
@@ -114,7 +119,9 @@ def index(
     adamerge index reports/ --store reports.store
     adamerge index reports/ --store reports.store --metadata years.csv
     adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
+    adamerge index scans/ --store s3://bucket/scans --ray auto --gpus-per-worker 0.5
     """  # noqa: D301 (click reads the backslash)
+    cluster = cluster_of(options["ray"], options["workers"], options["gpus_per_worker"])
     total = count_pages(pages)  # also finds what is not there before a model is loaded
     metadata = {}
     if options["metadata"]:
@@ -134,7 +141,7 @@ def index(
         skip_bad = None if options["strict"] else skip
         how = _indexing(store, encoder, method, options, skip_bad, task)
         printing = options["as_json"]
-        for change in index_files(pages, store, how, metadata):
+        for change in _changes(pages, store, how, metadata, cluster):
             counts[change.did] += 1
             if change.did == "unchanged":
                 task.pass_over()
@@ -151,6 +158,25 @@ def index(
         raise BadFile("no page could be indexed")
     if not options["as_json"]:
         _print_counts(address, counts, len(bad))
+
+
+def _changes(
+    pages: tuple[str, ...],
+    store: Store,
+    how: Indexing,
+    metadata: Mapping[str, Mapping[str, Any]],
+    cluster: "Cluster | None",
+) -> Iterator[Change]:
+    """What indexing does with each page, on this machine or on a cluster."""
+    if cluster is None:
+        yield from index_files(pages, store, how, metadata)
+        return
+    from adamerge import scale
+    from adamerge.scale.index import index_files as index_on_cluster
+
+    cost = scale.Summary()
+    yield from index_on_cluster(pages, store, cluster, how, metadata, cost)
+    tell_summary(cost)
 
 
 def _print_plan(

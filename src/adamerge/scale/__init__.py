@@ -12,6 +12,7 @@ process that was started (the driver) plans, counts, tries again and finishes.
     summary.py       what a run has cost
     compress.py      a folder of vectors -> a folder of compressed pages
     encode.py        files -> a folder of vectors
+    index.py         files -> a store; notes.py: what a job has done, beside its output
 """
 
 from adamerge.scale.compress import compress_folder

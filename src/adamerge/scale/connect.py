@@ -1,6 +1,7 @@
 """A Ray cluster by its address; Ray is imported here and nowhere else."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,9 +75,14 @@ def connected(cluster: Cluster) -> Iterator[Any]:
             "object_store_memory": OBJECT_STORE,
         }
     try:
-        ray.init(cluster.address, log_to_driver=False, logging_level="error", **options)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        reason = str(error).splitlines()[0]
+        with warnings.catch_warnings():
+            # Ray starts its processes by fork and exec at once, which does no harm.
+            warnings.filterwarnings("ignore", message="lance is not fork-safe")
+            ray.init(cluster.address, log_to_driver=False, logging_level="error", **options)
+    except (
+        Exception
+    ) as error:  # Ray raises errors of many kinds, and bare ones, where it cannot start or connect
+        reason = str(error).partition("\n")[0]
         raise StoreUnavailable(
             f"there is no Ray cluster at {cluster.address}: {reason}; "
             "--ray local works on this machine alone"

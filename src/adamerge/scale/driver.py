@@ -8,7 +8,7 @@ from adamerge.errors import PageFailed, WorkerLost
 from adamerge.pages import Report
 from adamerge.scale.failures import Lost, result_of
 from adamerge.scale.pool import Attempt, Done, Pool
-from adamerge.scale.summary import Summary
+from adamerge.scale.summary import Summary, counted
 from adamerge.vectors.units import Unit
 from adamerge.vectors.watcher import Watcher
 
@@ -29,12 +29,13 @@ class Driver:
         pool: Pool,
         page_id: Callable[[Unit], str],
         *,
+        summary: Summary | None = None,
         skip_bad: Report | None = None,
         watcher: Watcher | None = None,
         gpus_per_worker: float = 0.0,
     ) -> None:
         """Begin with nothing done."""
-        self.summary = Summary()
+        self.summary = summary or Summary()
         self._ray, self._pool = ray, pool
         self._page_id = page_id
         self._skip_bad, self._watcher = skip_bad, watcher
@@ -93,8 +94,10 @@ class Driver:
         nodes = [node for node in self._ray.nodes() if node["Alive"]]
         self.summary.nodes = max(self.summary.nodes, len(nodes))
         if self._watcher:
-            retries = f", {self.summary.retries} retries" if self.summary.retries else ""
-            self._watcher.begin(f"{len(nodes)} nodes{retries}")
+            told = [counted(len(nodes), "node", "nodes")]
+            if self.summary.retries:
+                told.append(counted(self.summary.retries, "retry", "retries"))
+            self._watcher.begin(", ".join(told))
 
     def _settle(self, ref: Any) -> Iterator[tuple[Unit, Done]]:
         """Take a result: a unit is done, or it is tried again."""

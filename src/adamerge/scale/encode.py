@@ -112,13 +112,14 @@ def encode_files(
             about = pool.wait_for_one()
             with encoded_folder(paths, Path(out).absolute(), about, how) as folder:
                 begin_watching(folder, skip_bad, watcher)
-                pool.job = EncodeJob(
+                job = EncodeJob(
                     folder.path, folder.manifest, how.batch_size, how.dpi, skip_bad is not None
                 )
+                pool.job_of = lambda unit: job
                 driver = Driver(
                     ray,
                     pool,
-                    _page_id,
+                    id_of_page,
                     skip_bad=skip_bad,
                     watcher=watcher,
                     gpus_per_worker=cluster.gpus_per_worker,
@@ -130,7 +131,7 @@ def encode_files(
     return driver.summary
 
 
-def _page_id(unit: Unit) -> str:
+def id_of_page(unit: Unit) -> str:
     """The id of the one page of a unit."""
     page = unit.parts[0]
     return page_id(Path(page.path), page.name, page.first)

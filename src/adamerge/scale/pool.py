@@ -114,7 +114,8 @@ class ActorPool:
         """Start actors; each is made by actor(setup), and has load() and work(job, attempt)."""
         self._ray = ray
         self._setup = setup
-        self.job: Any = None  # to be set before the first unit is given
+        # What the worker of a unit is told beside it; to be set before the first unit is given.
+        self.job_of: Callable[[Unit], Any] = lambda unit: None
         self._class = ray.remote(
             num_cpus=1,
             num_gpus=gpus_per_worker,
@@ -175,7 +176,7 @@ class ActorPool:
     def submit(self, attempt: Attempt) -> Any:
         """Give a unit to an actor that waits; Ray's dashboard shows it by its file."""
         actor = self._idle.popleft()
-        ref = actor.work.options(name=attempt.unit.title).remote(self.job, attempt)
+        ref = actor.work.options(name=attempt.unit.title).remote(self.job_of(attempt.unit), attempt)
         self._at_work[ref] = actor
         return ref
 

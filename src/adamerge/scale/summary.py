@@ -24,13 +24,16 @@ class Summary:
         parts = [f"{self.pages:,} pages", f"{self.cpu_seconds:.1f} s of CPU"]
         if self.gpu_seconds:
             parts.append(f"{self.gpu_seconds:.1f} s of GPU")
-        parts.append(_counted(self.nodes, "node", "nodes"))
+        parts.append(counted(self.nodes, "node", "nodes"))
         if self.retries:
-            parts.append(_counted(self.retries, "retry", "retries"))
+            parts.append(counted(self.retries, "retry", "retries"))
         if self.skipped:
-            parts.append(_counted(self.skipped, "bad page", "bad pages"))
+            parts.append(counted(self.skipped, "bad page", "bad pages"))
         return ", ".join(parts)
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+def counted(count: int, one: str, many: str) -> str:
+    """A number of things in words: 1 node, 2 nodes."""
+    if count == 1:
+        return f"1 {one}"
+    return f"{count:,} {many}"

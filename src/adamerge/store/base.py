@@ -194,13 +194,18 @@ class Store(ABC):
 
     def _about_of_new_store(self, first: Compressed) -> About:
         """What a store says of itself from its first page on; its dtype is that of the page if nobody chose one."""
-        dtype = self._dtype or self.default_dtype
+        dtype = None
         if self._dtype is None and first.rows is not None:
             dtype = first.rows.dtype
             self._check_dtype(dtype)
+        return self.new_about(first.vectors.shape[1], first.method, dtype)
+
+    def new_about(self, dimension: int, method: str, dtype: str | None = None) -> About:
+        """What a new store says of itself; `dtype` is taken if nobody chose one."""
+        dtype = self._dtype or dtype or self.default_dtype
         return About(
-            first.vectors.shape[1],
-            first.method,
+            dimension,
+            method,
             dtype,
             self._encoder_about,
             copied_from=self._copied_from,

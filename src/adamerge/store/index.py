@@ -23,6 +23,7 @@ from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
 from adamerge.types import Compressed, Page
+from adamerge.vectors.units import Unit, units_of_files
 from adamerge.vectors.watcher import Watcher
 
 PIXELS = 512  # of a thumbnail's longer side
@@ -185,12 +186,8 @@ def index_files(
     """
     how = how or Indexing()
     method = checked_method(store, how)
-    store.begin_writing()  # a second writer is refused now, not after hours of encoding
-    files = files_to_index(paths, store, metadata or {}, how.skip_bad)
-    columns_of((file.metadata for file in files), store.columns())  # bad metadata too
-    for file in files:
-        for id in sorted(file.done):
-            yield Change(id, "unchanged")
+    files = begin_indexing(paths, store, metadata or {}, how)
+    yield from unchanged_pages(files)
 
     changed = {file.source: file for file in files if not file.unchanged}
     written, readable = set[str](), set[str]()
@@ -200,11 +197,7 @@ def index_files(
             store.add(batch)
             for entry in batch:
                 written.add(entry.id)
-                known = changed[entry.source].known
-                if known is not None and entry.id in known.hashes:
-                    yield Change(entry.id, "replaced")
-                else:
-                    yield Change(entry.id, "added")
+                yield change_of(entry.id, changed[entry.source])
 
     stale = list(pages_of_removed_files(paths, files, store))
     for file in changed.values():
@@ -213,7 +206,34 @@ def index_files(
         store.delete(*stale)
         for id in stale:
             yield Change(id, "removed")
-    _update_known(files, store)
+    update_known(files, store)
+
+
+def begin_indexing(
+    paths: Sequence[str | Path],
+    store: Store,
+    metadata: Mapping[str, Mapping[str, Any]],
+    how: Indexing,
+) -> list[FileToIndex]:
+    """The files to index, after all is refused that can be refused before hours of encoding."""
+    store.begin_writing()  # a second writer is told now
+    files = files_to_index(paths, store, metadata, how.skip_bad)
+    columns_of((file.metadata for file in files), store.columns())  # bad metadata too
+    return files
+
+
+def unchanged_pages(files: Iterable[FileToIndex]) -> Iterator[Change]:
+    """The pages that are in the store as they are now."""
+    for file in files:
+        for id in sorted(file.done):
+            yield Change(id, "unchanged")
+
+
+def change_of(id: str, file: FileToIndex) -> Change:
+    """What was done with a page of a file that was written: it was there before, or not."""
+    if file.known is not None and id in file.known.hashes:
+        return Change(id, "replaced")
+    return Change(id, "added")
 
 
 def checked_method(store: Store, how: Indexing) -> Method:
@@ -241,7 +261,7 @@ def _usual_method(store: Store) -> str:
     return store.about.method
 
 
-def _update_known(files: Sequence[FileToIndex], store: Store) -> None:
+def update_known(files: Sequence[FileToIndex], store: Store) -> None:
     """Note new folders and new metadata of files whose pages were in the store before."""
     roots = {}
     metadata = {}
@@ -271,17 +291,38 @@ def _encode_files(
     """
     encoder = how.load_encoder()
     store.set_encoder(encoder, dpi=how.dpi)
-    for batch in batches(_read_files(changed.values(), how), how.batch_size):
+    for unit in units_to_index(changed.values()):
+        yield from entries_of_unit(encoder, unit, changed, how, method, readable)
+
+
+def units_to_index(files: Iterable[FileToIndex]) -> Iterator[Unit]:
+    """The units of work of files; a batch of pages that are encoded together never goes beyond a unit."""
+    counted = ((str(file.path.absolute()), file.source, file.pages) for file in files)
+    return units_of_files(counted)
+
+
+def entries_of_unit(
+    encoder: Encoder,
+    unit: Unit,
+    files: Mapping[str, FileToIndex],
+    how: Indexing,
+    method: Method,
+    readable: set[str],
+) -> Iterator[Entry]:
+    """The pages of a unit that are not in the store yet, encoded and compressed."""
+    for batch in batches(_read_unit(unit, files, how), how.batch_size):
         readable.update(page.source for page in batch)
         for page, vectors in encode_batch(encoder, batch, how.skip_bad, how.watcher):
             compressed = method(vectors)
-            yield _entry(page, compressed, changed[page.source], thumbnail(page, how.pixels))
+            yield _entry(page, compressed, files[page.source], thumbnail(page, how.pixels))
 
 
-def _read_files(files: Iterable[FileToIndex], how: Indexing) -> Iterator[Page]:
-    """The pages of files that are not in the store yet."""
-    for file in files:
-        yield from read_file(file.path, file.source, how.dpi, how.skip_bad, file.done)
+def _read_unit(unit: Unit, files: Mapping[str, FileToIndex], how: Indexing) -> Iterator[Page]:
+    """The pages of a unit that are not in the store yet."""
+    for part in unit.parts:
+        file = files[part.name]
+        path = Path(part.path)
+        yield from read_file(path, part.name, how.dpi, how.skip_bad, file.done, part.numbers)
 
 
 def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes) -> Entry:

@@ -2,6 +2,7 @@
 
     store.py            LanceStore: writing, reading, searching
     table.py            the dataset: its newest version, every change as one commit, removing old versions
+    fragments.py        rows that many processes write and one commits
     commit.py           a commit on a local disk is whole, or it is taken back
     snapshot.py         reading one version
     summary.py          the files and the facts of one version

@@ -7,6 +7,7 @@ from shutil import rmtree
 from adamerge.errors import BadFile
 
 TABLE = "pages.lance"  # the Lance dataset inside the folder of a store
+JOB = ".job-"  # begins the name of the folder of a job on a cluster, beside the table
 WRITTEN_FOLDERS = ("data", "_deletions", "_transactions", "_versions")  # of the dataset
 VERSION_HINT = "latest_version_hint.json"  # which Lance may do without
 
@@ -20,10 +21,16 @@ def has_table(path: str | Path) -> bool:
 def remove_unmade(path: str | Path) -> None:
     """Remove a table that has no version: a process was killed, or a disk full, while it was made.
 
-    Only the one writer of a store may do this. What a disk refuses to remove now, the next writer removes.
+    Only the one writer of a store may do this. What a disk refuses to remove now, the next writer removes. The files of
+    a job that is not finished stay.
     """
-    if not has_table(path):
+    if not has_table(path) and not jobs(path):
         rmtree(Path(path) / TABLE, ignore_errors=True)
+
+
+def jobs(path: str | Path) -> list[Path]:
+    """The folders of jobs on a cluster that are not finished: their notes name files that no version names."""
+    return sorted(Path(path).glob(f"{JOB}*"))
 
 
 def remove_unnamed(path: str | Path, named: Collection[str]) -> None:

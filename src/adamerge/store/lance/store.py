@@ -7,10 +7,11 @@ page whole or not at all, and a process that is killed leaves nothing half done.
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from shutil import rmtree
 from threading import RLock
 from typing import Any
 
@@ -25,13 +26,14 @@ from adamerge.store.base import AnyEncoder, Store
 from adamerge.store.entry import Entry, Source
 from adamerge.store.filters import quoted
 from adamerge.store.lance.errors import MissingVersion
-from adamerge.store.lance.folder import check_own_folder, remove_unmade
+from adamerge.store.lance.folder import JOB, check_own_folder, jobs, remove_unmade
+from adamerge.store.lance.fragments import RowWriter
 from adamerge.store.lance.loaded_vectors import LoadedVectors
 from adamerge.store.lance.rank import rank_pages
 from adamerge.store.lance.schema import fields_of, has_mean, metadata_of, schema_of, to_table
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
 from adamerge.store.lance.summary import facts_of_version, sources_of
-from adamerge.store.lance.table import LanceTable
+from adamerge.store.lance.table import LanceTable, described
 from adamerge.store.metadata import columns_of
 
 WRITES_BEFORE_TIDYING = 256  # after so many writes a writer tidies up, even if it is not closed
@@ -149,6 +151,7 @@ class LanceStore(Store):
                 raise Mismatch(
                     f"{self.path} holds pages of {self.about} since a moment ago, not of {about}"
                 )
+            self.remove_other_jobs("")  # what they planned is no longer what there is to do
             self._last_write = max(self._last_write + 1, time.time_ns())
             schema = schema_of(about) if self.about is None else self._table.required().schema
             new_columns = self._new_columns([entry.metadata for entry in entries], schema, about)
@@ -165,6 +168,50 @@ class LanceStore(Store):
                 else:
                     self._table.replace(rows)
             self._ids |= ids
+
+    def row_writer(self, about: About, metadata: Iterable[Mapping[str, Any]]) -> RowWriter:
+        """What other processes need to write rows of this store, which commit_rows() makes its pages.
+
+        metadata  of the pages to come: the store gets a column for each new name
+        """
+        with self._changing:
+            self.begin_writing()
+            is_new = self.about is None
+            schema = schema_of(about) if is_new else self._table.required().schema
+            new_columns = self._new_columns(metadata, schema, about)
+            if is_new:
+                schema = described(pa.schema([*schema, *new_columns]), about)
+            elif len(new_columns):
+                self._table.add_columns(new_columns)
+                schema = self._table.required().schema
+            self._last_write = max(self._last_write + 1, time.time_ns())
+            table = self._table
+            return RowWriter(table.address, schema, about, self._last_write, table.storage_options)
+
+    def commit_rows(
+        self, rows: RowWriter, fragments: Sequence[str], gone: Collection[str], key: str
+    ) -> None:
+        """Take rows that other processes wrote, and remove the pages of some ids, in one commit."""
+        with self._changing:
+            self.begin_writing()
+            if not fragments and not (gone and self.about):
+                return
+            passing = ids_filter(sorted(gone)) if gone else ""
+            self._table.commit_rows(rows, fragments, passing, key)
+            self.about = rows.about
+            self._writes += 1
+            self._table.merge_small_files()
+            self._seen = -1  # the ids of the new pages are learnt by the next write
+
+    def job_address(self, key: str) -> str:
+        """Where the notes of a job on a cluster are."""
+        return f"{self.path}/{JOB}{key}"
+
+    def remove_other_jobs(self, key: str) -> None:
+        """Give up jobs of another key that were not finished; the files that they wrote are removed at the end."""
+        for job in jobs(self.path):
+            if job.name != f"{JOB}{key}":
+                rmtree(job, ignore_errors=True)
 
     def _new_columns(
         self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema, about: About

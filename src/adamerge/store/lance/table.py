@@ -26,10 +26,12 @@ from adamerge.store.lance.folder import (
     TABLE,
     has_table,
     has_table_files,
+    jobs,
     manifest_identity,
     remove_unnamed,
     table_bytes,
 )
+from adamerge.store.lance.fragments import RowWriter, is_committed, transaction
 from adamerge.store.lance.schema import check_schema
 from adamerge.store.lance.snapshot import Snapshot
 
@@ -51,8 +53,8 @@ class LanceTable:
         """Name the folder or bucket of a store; nothing is opened or made."""
         self.path = path
         self.is_remote = "://" in path
-        self._address = f"{path}/{TABLE}"
-        self._storage_options = storage_options
+        self.address = f"{path}/{TABLE}"
+        self.storage_options = storage_options
         self._snapshot: Snapshot | None = None
         self._identity: tuple[int, int, int] | None = None  # of the manifest of the snapshot
         self._looked = 0.0  # when the newest version was last asked for, by time.monotonic()
@@ -115,7 +117,7 @@ class LanceTable:
         if held is not None and is_recent and not at_once:
             return held
 
-        version = latest_version(self._address, held, self._storage_options)
+        version = latest_version(self.address, held, self.storage_options)
         identity = self._identity_of(version)
         self._looked = now
         if held is not None and held.version == version and identity == self._identity:
@@ -124,7 +126,7 @@ class LanceTable:
         same_table = None
         if held is not None and held.version < version:
             same_table = held  # else another table was put in its place, and has caches of its own
-        opened = open_version(self._address, version, same_table, self._storage_options)
+        opened = open_version(self.address, version, same_table, self.storage_options)
         return self._hold(opened, identity)
 
     def _identity_of(self, version: int) -> tuple[int, int, int] | None:
@@ -159,16 +161,35 @@ class LanceTable:
 
     def create(self, rows: pa.Table, about: About) -> None:
         """Make the table with its first pages, so that no store is ever without pages."""
-        rows = rows.replace_schema_metadata({DESCRIPTION: json.dumps(about.json())})
+        rows = rows.cast(described(rows.schema, about))
         mode = "create"
         if not self.is_remote and has_table_files(self.path):
             mode = "overwrite"  # what a process left that was killed while it made the table
         with writing():
             dataset = lance.write_dataset(
-                rows, self._address, mode=mode, storage_options=self._storage_options
+                rows, self.address, mode=mode, storage_options=self.storage_options
             )
             self._settle(dataset, None)
         self._hold_written(dataset)
+
+    def commit_rows(self, rows: RowWriter, fragments: Sequence[str], gone: str, key: str) -> None:
+        """Take rows that other processes wrote, and remove those that pass the filter `gone`, in one commit.
+
+        A job is committed once: where its key is found, nothing is done.
+        """
+        newest = self.newest(at_once=True)
+        dataset = None
+        with writing():
+            if newest is not None:
+                dataset = newest.dataset.checkout_version(newest.version)
+                if is_committed(dataset, key):
+                    return
+            change = transaction(dataset, rows.schema, fragments, gone, key)
+            committed = lance.LanceDataset.commit(
+                self.address, change, storage_options=self.storage_options
+            )
+            self._settle(committed, newest)
+        self._hold_written(committed)
 
     def insert(self, rows: pa.Table) -> None:
         """Add pages of new ids."""
@@ -273,7 +294,8 @@ class LanceTable:
     def remove_old_versions(self, keep: timedelta | None = None) -> None:
         """Remove the versions that a newer one replaced longer ago than `keep`, and what killed writers left.
 
-        In a bucket, the files that belong to no version stay: another writer may be about to commit them.
+        In a bucket, and while a job on a cluster is not finished, the files that belong to no version stay: they may be
+        about to be committed.
         """
         if keep is None:
             keep = self._time_to_keep()
@@ -284,8 +306,9 @@ class LanceTable:
             which: dict[str, Any] = {"retain_versions": len(versions)}
             if old:
                 which = {"versions": old}
-            snapshot.dataset.cleanup_old_versions(**which, delete_unverified=not self.is_remote)
-            if not self.is_remote:
+            may_remove_unnamed = not self.is_remote and not jobs(self.path)
+            snapshot.dataset.cleanup_old_versions(**which, delete_unverified=may_remove_unnamed)
+            if may_remove_unnamed:
                 named = snapshot.dataset.tracked_files().read_all()["path"].to_pylist()
                 remove_unnamed(self.path, frozenset(named))
 
@@ -304,6 +327,11 @@ class LanceTable:
         if not self.is_remote:
             return table_bytes(self.path)
         return self.read(_data_bytes)
+
+
+def described(schema: pa.Schema, about: About) -> pa.Schema:
+    """A schema that also holds what a store says of itself."""
+    return schema.with_metadata({DESCRIPTION: json.dumps(about.json())})
 
 
 def latest_version(
