@@ -195,7 +195,7 @@ def main() -> None:
         kernel(seconds)
     threads(seconds)
     disk(100 if quick else 2000)
-    memory([200, 400] if quick else [1000, 8000])
+    memory([200, 400] if quick else [2000, 8000])
     say_missed()
 
 

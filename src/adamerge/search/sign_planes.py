@@ -11,7 +11,7 @@ from adamerge.arrays import Floats, Longs
 from adamerge.search.maxsim import PageVectors, maxsim
 
 FEWEST_VECTORS = (
-    8  # of a query that is scored in two halves; a shorter one tells too little by a half
+    8  # of a query that is scored in two halves: half of a shorter one tells too little
 )
 SHARE_KEPT = 8  # an eighth of the pages is scored by the other half of the query: docs/search.md says what that keeps
 
