@@ -125,9 +125,11 @@ def test_the_list_of_commands_says_in_whole_phrases_what_each_does():
 
 
 def test_every_method_stands_in_the_tables():
+    ours = [name for name, (cls, _) in METHODS.items() if cls.__module__.startswith("adamerge.")]
+    assert "height" in ours  # and none that another test has brought
     for page in ("README.md", "docs/method.md"):
         text = (ROOT / page).read_text()
-        assert all(f"| `{name}" in text for name in METHODS), page
+        assert all(f"| `{name}" in text for name in ours), page
 
 
 def test_links_lead_somewhere():

@@ -36,7 +36,7 @@ def run_cell(source, names):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return subprocess.run(
             ["sh", "-e", "-c", command],
-            env=os.environ | {"PATH": path},
+            env=os.environ | {"PATH": path, "COLUMNS": "100"},  # snippets are broken at its width
             stdout=subprocess.PIPE,
             text=True,
             check=True,
