@@ -91,6 +91,20 @@ def method(request):
     return am.parse_method(request.param)
 
 
+@pytest.fixture
+def light_by_name():
+    """`load_encoder("light")` and `load_encoder("short")` work in this test, and in none after it."""
+    from serving import register  # not every test needs a server
+
+    from adamerge.encoders import spec
+
+    known = dict(spec.KINDS)
+    register()
+    yield
+    spec.KINDS.clear()
+    spec.KINDS.update(known)
+
+
 @pytest.fixture(scope="module")
 def chromium():
     from browser import launch  # not every test needs a browser

@@ -91,7 +91,10 @@ class ShortLight(Light):
 
 
 def register():
-    """Make `load_encoder("light")` and `load_encoder("short", letters=3)` work in this process."""
+    """Make `load_encoder("light")` and `load_encoder("short", letters=3)` work in this process.
+
+    For processes of their own; a test takes the fixture `light_by_name`, which ends with it.
+    """
     from adamerge.encoders import spec
 
     spec.KINDS["light"] = spec.Kind("serving:SteeredLight", "words, for tests", options=())

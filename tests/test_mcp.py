@@ -17,7 +17,6 @@ from PIL import Image
 from processes import ended, start_python
 from report_store import ANSWER, QUESTION
 from server_store import TOKEN, make_store
-from serving import register
 
 import adamerge as am
 from adamerge.server import Settings
@@ -159,11 +158,10 @@ def test_a_wrong_call_is_answered_in_words(tool, arguments, message, on_http):
 
 
 @pytest.fixture
-def in_process():
+def in_process(light_by_name):
     """A function that serves a store in this process, which knows the encoder of light.py."""
     from adamerge.mcp.server import make_mcp_server, open_context
 
-    register()
     contexts = []
 
     def serve(store):

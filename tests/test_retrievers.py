@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 from report_store import ANSWER, QUESTION
 from server_store import make_store
-from serving import register
 
 import adamerge as am
 from adamerge.adapters.retrieval import retrieve
@@ -146,8 +145,7 @@ def test_haystack_finds_the_page_in_a_pipeline_that_was_saved_and_loaded(report_
 # ---------------------------------------------------------------------------------------------------- all alike
 
 
-def test_a_page_whose_file_is_gone_has_the_picture_of_the_store(tmp_path):
-    register()
+def test_a_page_whose_file_is_gone_has_the_picture_of_the_store(tmp_path, light_by_name):
     address = make_store(tmp_path)
     (tmp_path / "private-folder" / "report.pdf").unlink()
     with am.open_store(address, encoder="light") as store:

@@ -2,7 +2,6 @@
 
 import pytest
 from server_store import make_store
-from serving import register
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -19,9 +18,8 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture
-def client(place):
+def client(place, light_by_name):
     """A client of a server in this process, whose store a test may break."""
-    register()
     settings = Settings(str(place), names=("testserver",), uploads=place.parent / "uploads")
     reader = StoreReader(str(place))
     with TestClient(make_app(make_context(settings, reader)), raise_server_exceptions=False) as one:
