@@ -38,6 +38,10 @@ ROUNDS := 500
 chaos: $(VENV)/.test  ## let calls that change the disk fail by chance in every command: ROUNDS=500, and SEED= of an earlier run
 	$(BIN)/python tests/chaos.py --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
 
+chaos-cluster: ROUNDS := 20
+chaos-cluster: $(VENV)/.test  ## kill workers, drivers and nodes of a Ray cluster by chance: ROUNDS=20, and SEED= of an earlier run
+	$(BIN)/python tests/chaos_cluster.py --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
+
 check: lint  ## lint, format and types
 	$(BIN)/mypy
 
@@ -132,4 +136,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help weights demo test chaos check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql screenshots clean
+.PHONY: help weights demo test chaos chaos-cluster check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql screenshots clean

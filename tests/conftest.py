@@ -26,6 +26,7 @@ settings.load_profile("any machine")
 LONG_FIRST = (
     "test_scale.py",
     "test_scale_index.py",
+    "test_scale_faults.py",
     "test_paper_run.py",  # of all that needs torch, which one process does
     "test_faults.py",
     "test_upload_faults.py",

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
+from cli import ADAMERGE
 from waiting import until
 
 from adamerge.compress import parse_method
@@ -44,14 +45,15 @@ def bucket_environment(port):
     }
 
 
-def start_nodes(cluster_utils, size, tries=5):
-    """Two nodes; on a very busy machine one may not start in the 30 s that Ray gives it, and is tried again."""
+def start_nodes(cluster_utils, size, count=2, tries=5):
+    """A cluster; on a very busy machine a node may not start in the 30 s that Ray gives it, and is tried again."""
     nodes = cluster_utils.Cluster()
     for is_last in [False] * (tries - 1) + [True]:
         try:
             if nodes.head_node is None:
                 nodes.add_node(**size, include_dashboard=False)
-            nodes.add_node(**size)
+            while len(nodes.list_all_nodes()) < count:
+                nodes.add_node(**size)
             return nodes
         except Exception as error:
             if is_last or "timed out" not in str(error):
@@ -117,6 +119,15 @@ class Gate:
         return until(
             lambda: len(self.workers()) >= count and self.workers(), "workers at work", process
         )
+
+
+def in_small_units(*words):
+    """The command line of some words, with three pages to a unit."""
+    small_units = (
+        "from adamerge.vectors import units; units.PAGES_PER_UNIT = 3\n"
+        "from adamerge.cli import main; main()"
+    )
+    return [ADAMERGE.with_name("python"), "-c", small_units, *words]
 
 
 def contents(folder):

@@ -1,30 +1,29 @@
 """A store that a cluster fills: the same pages as on one machine, all of a job at once, whatever is lost on the way."""
 
 import os
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import lance
 import pytest
-from cli import ADAMERGE, QUIET, call, run
+from cli import QUIET, call, run
 from light import write_pdf
 from processes import ended, start
-from ray_cluster import Gate, bucket_environment
+from ray_cluster import Gate, bucket_environment, in_small_units
+from store_pages import left_overs, pages_of
 from waiting import LONG, until
 
 import adamerge as am
 from adamerge import scale
 from adamerge.encoders import EncoderSpec
-from adamerge.errors import Locked, PageFailed
+from adamerge.errors import Locked
 from adamerge.scale.index import index_files
-from adamerge.store.entry import row_of
 from adamerge.vectors import units
 
 pytestmark = pytest.mark.xdist_group("ray")
 
 HOW = am.Indexing(EncoderSpec("light:Batched"), "sem-cluster:m=2", batch_size=2, pixels=64)
-TWO = scale.Cluster("auto", workers=2)
+ONE, TWO = scale.Cluster("auto", workers=1), scale.Cluster("auto", workers=2)
 
 
 @pytest.fixture
@@ -36,26 +35,6 @@ def docs(tmp_path, monkeypatch):
     write_pdf(folder / "b.pdf", ["the clock is late"])
     write_pdf(folder / "sub" / "c.pdf", [f"wheel {i} turns" for i in range(4)])
     return folder
-
-
-def pages_of(store):
-    """All that a store keeps of each page, by its id."""
-    found = {}
-    for entry in store.entries():
-        boxes = None if entry.page.boxes is None else entry.page.boxes.tobytes()
-        vectors = entry.page.stored.tobytes()
-        plain = repr(row_of(entry))
-        found[entry.id] = (plain, vectors, boxes, entry.words, entry.thumbnail, entry.metadata)
-    return found
-
-
-def left_overs(path):
-    """Files of the folder of a store that no version of its table names."""
-    table = path / "pages.lance"
-    named = set(lance.dataset(table).tracked_files().read_all()["path"].to_pylist())
-    data = {f"data/{file.name}" for file in (table / "data").iterdir()}
-    hidden = [file.name for file in path.iterdir() if file.name.startswith(".")]
-    return sorted(data - named) + hidden
 
 
 def test_a_store_has_the_pages_of_one_machine_before_and_after_files_change(
@@ -79,7 +58,7 @@ def test_a_store_has_the_pages_of_one_machine_before_and_after_files_change(
             if store is one:
                 found = list(am.index_files([docs], store, HOW, years))
             else:
-                found = list(index_files([docs], store, TWO, HOW, years))
+                found = list(index_files([docs], store, ONE, HOW, years))
             changes[store] = sorted((change.id, change.did) for change in found)
         assert changes[many] == changes[one]
         assert {did for _, did in changes[one]} == {"added", "replaced", "unchanged", "removed"}
@@ -101,12 +80,7 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(ray_cluster, do
     write_pdf(docs / "0.pdf", ["first of all", "second", "third"])
     words = ["index", docs, "--store", path, "--encoder", "light:Light", "--thumbnail", 0]
     words += ["--method", gate.method, "--module", gate.module, "--workers", 1]
-    small_units = (
-        "from adamerge.vectors import units; units.PAGES_PER_UNIT = 3\n"
-        "from adamerge.cli import main; main()"
-    )
-    python = ADAMERGE.with_name("python")
-    command = [python, "-c", small_units, *words, "--ray", ray_cluster.address]
+    command = in_small_units(*words, "--ray", ray_cluster.address)
     environment = os.environ | QUIET | {"PYTHONPATH": os.path.dirname(__file__)}
     driver = start(command, env=environment)
     with ended(driver):
@@ -140,20 +114,18 @@ def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(ray_cluster, do
 def test_a_job_that_was_given_up_leaves_nothing_behind(ray_cluster, docs, tmp_path):
     """Another write, or another job, comes between: what the first one wrote is removed."""
     path = tmp_path / "store"
-    deadly = Gate(tmp_path / "gate", deadly="sub/c.pdf#4")
-    deadly.open()
-    cluster = replace(deadly.cluster, workers=1)
-    how = replace(HOW, encoder=EncoderSpec("light:Light"), method=deadly.method)
+    write_pdf(docs / "z.pdf", [""])
+    how = replace(HOW, encoder=EncoderSpec("light:Light"))
     with (
-        pytest.raises(PageFailed, match=r"page 'sub/c\.pdf#4' ended its worker 3 times"),
+        pytest.raises(am.AdamergeError, match=r"z\.pdf#1' has no words"),
         am.open_store(path) as store,
     ):
-        list(index_files([docs], store, cluster, how))
+        list(index_files([docs], store, ONE, how))
     assert list(path.glob(".job-*/unit-00000.json"))
     with am.open_store(path) as store:
-        shutil.rmtree(docs / "sub")
+        (docs / "z.pdf").unlink()
         list(am.index_files([docs], store, how))
-        assert len(store) == 8
+        assert len(store) == 12
     assert left_overs(path) == []
 
 
@@ -193,7 +165,8 @@ def test_the_command_says_what_it_did(ray_cluster, docs, tmp_path):
     (docs / "broken.pdf").write_bytes(b"%PDF- nothing")
     words = ["index", docs, "--encoder", "light:Light", "--method", "height+int4"]
     alone = call(*words, "--store", tmp_path / "one")
-    result = run(*words, "--store", tmp_path / "many", "--ray", ray_cluster.address)
+    on_cluster = ["--ray", ray_cluster.address, "--workers", 1]
+    result = run(*words, "--store", tmp_path / "many", *on_cluster)
     assert result.returncode == 0, result.stderr
     told = alone.stdout.replace(str(tmp_path / "one"), str(tmp_path / "many"))
     assert result.stdout.splitlines()[0] == told.splitlines()[0] == "pages: 12 added; 1 skipped"
@@ -219,7 +192,7 @@ def test_a_bucket_has_the_pages_of_one_machine(ray_cluster, docs, tmp_path, monk
         with am.open_store("s3://pages/store") as many, am.open_store(tmp_path / "one") as one:
             for _ in range(2):
                 list(am.index_files([docs], one, HOW))
-                list(index_files([docs], many, TWO, HOW))
+                list(index_files([docs], many, ONE, HOW))
                 assert pages_of(many) == pages_of(one)
                 write_pdf(docs / "b.pdf", ["the clock is early", "for once"])
         listed = client.list_objects_v2(Bucket="pages", Prefix="store/.job-")

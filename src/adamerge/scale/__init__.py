@@ -6,6 +6,7 @@ process that was started (the driver) plans, counts, tries again and finishes.
 
     connect.py       a cluster by its address; what is set before Ray is imported
     user_code.py     Python files of a user reach the workers
+    head.py          which nodes there are; a head that does not answer ends a run in words
     failures.py      what Ray raises -> a worker that was lost, or an error of adamerge
     pool.py          workers: tasks for compression, actors that load an encoder once
     driver.py        units -> workers: tried again, bad pages found, progress

@@ -10,6 +10,7 @@ from adamerge.compress.names import MethodInDtype, split_dtype
 from adamerge.errors import Damaged
 from adamerge.scale.connect import Cluster, connected
 from adamerge.scale.driver import Driver
+from adamerge.scale.head import asking_head
 from adamerge.scale.pool import Attempt, Done, Meter, TaskPool
 from adamerge.scale.summary import Summary
 from adamerge.scale.user_code import UserFile, read_user_files, run_user_files
@@ -57,9 +58,9 @@ def compress_folder(
         if folder.is_finished:
             return Summary()
         job = CompressJob(folder.path, folder.manifest, read_user_files(cluster.modules))
-        with connected(cluster) as ray:
-            pool = TaskPool(ray, compress_unit, job)
-            driver = Driver(ray, pool, _page_id, watcher=watcher)
+        with connected(cluster) as ray, asking_head(ray) as head:
+            pool = TaskPool(ray, head, compress_unit, job)
+            driver = Driver(ray, head, pool, _page_id, watcher=watcher)
             for unit, done in driver.run(folder.missing()):
                 folder.note(unit, UnitOutput(done.pages, done.skipped))
     return driver.summary

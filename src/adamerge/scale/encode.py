@@ -19,6 +19,7 @@ from adamerge.encoders.encode import (
 from adamerge.pages import Report, page_id
 from adamerge.scale.connect import Cluster, connected
 from adamerge.scale.driver import Driver
+from adamerge.scale.head import asking_head
 from adamerge.scale.pool import ActorPool, Attempt, Done, Meter, default_workers
 from adamerge.scale.summary import Summary
 from adamerge.scale.user_code import UserFile, read_user_files, run_user_files
@@ -105,9 +106,9 @@ def encode_files(
     over.
     """
     setup = LoadEncoder(encoder, read_user_files(cluster.modules))
-    with connected(cluster) as ray:
+    with connected(cluster) as ray, asking_head(ray) as head:
         workers = cluster.workers or default_workers(ray, cluster.gpus_per_worker)
-        pool = ActorPool(ray, EncodingActor, setup, workers, cluster.gpus_per_worker)
+        pool = ActorPool(ray, head, EncodingActor, setup, workers, cluster.gpus_per_worker)
         try:
             about = pool.wait_for_one()
             with encoded_folder(paths, Path(out).absolute(), about, how) as folder:
@@ -118,6 +119,7 @@ def encode_files(
                 pool.job_of = lambda unit: job
                 driver = Driver(
                     ray,
+                    head,
                     pool,
                     id_of_page,
                     skip_bad=skip_bad,

@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from adamerge.errors import AdamergeError, MissingExtra
+from adamerge.scale.head import lost_cluster
 
 MISSING = re.compile(r"No module named '([\w.]+)'")
 
@@ -24,6 +25,8 @@ def result_of(ray: Any, ref: Any) -> Any:
         return ray.get(ref)
     except ray.exceptions.RayTaskError as error:
         return _of_error(error.cause, str(error))
+    except ray.exceptions.LocalRayletDiedError:
+        raise lost_cluster("Ray's process on this machine ended") from None
     except ray.exceptions.RayError as error:
         _refuse_missing(str(error))
         return Lost(_first_line(str(error)), is_worker=True)

@@ -20,6 +20,7 @@ from adamerge.errors import BadFile, BadInput
 from adamerge.scale.connect import Cluster, connected
 from adamerge.scale.driver import Driver
 from adamerge.scale.encode import LoadEncoder, id_of_page
+from adamerge.scale.head import asking_head
 from adamerge.scale.notes import Notes, notes_at
 from adamerge.scale.pool import ActorPool, Attempt, Done, Meter, default_workers
 from adamerge.scale.summary import Summary
@@ -234,9 +235,9 @@ class StoreJob:
         if not isinstance(encoder, EncoderSpec):
             raise BadInput("workers load the encoder themselves: give its name or an EncoderSpec")
         setup = LoadEncoder(encoder, read_user_files(cluster.modules))
-        with connected(cluster) as ray:
+        with connected(cluster) as ray, asking_head(ray) as head:
             workers = cluster.workers or default_workers(ray, cluster.gpus_per_worker)
-            pool = ActorPool(ray, IndexingActor, setup, workers, cluster.gpus_per_worker)
+            pool = ActorPool(ray, head, IndexingActor, setup, workers, cluster.gpus_per_worker)
             try:
                 facts = pool.wait_for_one()
                 rows = self._row_writer(facts)
@@ -245,6 +246,7 @@ class StoreJob:
                 pool.job_of = lambda unit: self._job(unit, rows)
                 driver = Driver(
                     ray,
+                    head,
                     pool,
                     id_of_page,
                     summary=summary,

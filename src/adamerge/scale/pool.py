@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, Protocol
 
 from adamerge.errors import Mismatch, WorkerLost
 from adamerge.scale.failures import Lost, result_of
+from adamerge.scale.head import Head
 from adamerge.vectors.units import Unit
 
 TASKS_PER_CORE = 2  # one at work, one on its way
+WAIT = 1.0  # seconds after which it is asked whether the cluster is still there
 LOADING_TRIES = 3  # of actors that end while they load, before one has ever been ready
 
 
@@ -71,17 +73,18 @@ class Pool(Protocol):
 class TaskPool:
     """A task for each unit, on any core."""
 
-    def __init__(self, ray: Any, function: Callable[..., Done], job: Any) -> None:
+    def __init__(self, ray: Any, head: Head, function: Callable[..., Done], job: Any) -> None:
         """Tasks that call function(job, attempt)."""
-        self._ray = ray
+        self._ray, self._head = ray, head
         self._task = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(function)
-        self._job = ray.put(job)
+        # The job goes with each task. By ray.put() it would stay in the memory of the driver's node, and where
+        # that is lost, Ray ends the driver without a word.
+        self._job = job
         self._at_work = 0
 
     def has_room(self) -> bool:
         """Whether a core waits for work, or will soon."""
-        cores = int(self._ray.cluster_resources().get("CPU", 0))
-        return self._at_work < max(1, TASKS_PER_CORE * cores)
+        return self._at_work < max(1, TASKS_PER_CORE * self._head.nodes().cores)
 
     def submit(self, attempt: Attempt) -> Any:
         """Start a task; Ray's dashboard shows it by its file."""
@@ -100,7 +103,9 @@ class TaskPool:
         """Never called."""
 
     def stop(self, refs: list[Any]) -> None:
-        """End the tasks that are at work."""
+        """End the tasks that are at work; those of a lost cluster end by themselves."""
+        if self._head.is_silent:
+            return
         for ref in refs:
             self._ray.cancel(ref, force=True)
 
@@ -109,10 +114,16 @@ class ActorPool:
     """Actors that load something once, and then take a unit each."""
 
     def __init__(
-        self, ray: Any, actor: type, setup: Any, workers: int, gpus_per_worker: float
+        self,
+        ray: Any,
+        head: Head,
+        actor: type,
+        setup: Any,
+        workers: int,
+        gpus_per_worker: float,
     ) -> None:
         """Start actors; each is made by actor(setup), and has load() and work(job, attempt)."""
-        self._ray = ray
+        self._ray, self._head = ray, head
         self._setup = setup
         # What the worker of a unit is told beside it; to be set before the first unit is given.
         self.job_of: Callable[[Unit], Any] = lambda unit: None
@@ -138,7 +149,8 @@ class ActorPool:
     def wait_for_one(self) -> Any:
         """What load() of the first actor gives that is ready."""
         while self.facts is None:
-            ready, _ = self._ray.wait(self.starting(), num_returns=1)
+            self._head.nodes()
+            ready, _ = self._ray.wait(self.starting(), num_returns=1, timeout=WAIT)
             for ref in ready:
                 self.started(ref)
         return self.facts
@@ -190,7 +202,9 @@ class ActorPool:
             self._idle.append(actor)
 
     def stop(self, refs: list[Any]) -> None:
-        """End all actors."""
+        """End all actors; those of a lost cluster end by themselves."""
+        if self._head.is_silent:
+            return
         for actor in [*self._starting.values(), *self._idle, *self._at_work.values()]:
             self._ray.kill(actor)
 
