@@ -7,6 +7,7 @@ from dataclasses import replace
 import lance
 import pytest
 from cli import QUIET, call, run
+from later import Later, needs_qdrant
 from light import write_pdf
 from processes import ended, start
 from ray_cluster import Gate, bucket_environment, in_small_units
@@ -21,6 +22,9 @@ from adamerge.scale.index import index_files
 from adamerge.vectors import units
 
 pytestmark = pytest.mark.xdist_group("ray")
+
+qdrant_client = Later("qdrant_client")
+qdrant_store = Later("adamerge.store.qdrant.store")
 
 HOW = am.Indexing(EncoderSpec("light:Batched"), "sem-cluster:m=2", batch_size=2, pixels=64)
 ONE, TWO = scale.Cluster("auto", workers=1), scale.Cluster("auto", workers=2)
@@ -134,6 +138,20 @@ def test_a_store_that_somebody_writes_to_is_refused_at_the_start(ray_cluster, do
         writer.begin_writing()
         with pytest.raises(Locked, match="another process is writing"):
             list(index_files([docs], second, scale.Cluster("no-cluster:1"), HOW))
+
+
+@needs_qdrant
+def test_a_server_is_refused_with_what_to_do_instead(docs):
+    """A collection has no lock and no commit of many points at once, and there is no server to test it on."""
+    client = qdrant_client.QdrantClient(":memory:")
+    with qdrant_store.QdrantStore(client, "reports") as store:
+        job = index_files([docs], store, scale.Cluster("no-cluster:1"), HOW)
+        with pytest.raises(
+            am.AdamergeError, match="with --ray, and then `adamerge copy FOLDER URL`"
+        ):
+            list(job)
+        assert not client.collection_exists("reports")
+    client.close()
 
 
 def test_a_job_is_committed_once(ray_cluster, docs, tmp_path):

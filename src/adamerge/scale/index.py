@@ -169,7 +169,8 @@ def index_files(
     """
     if not isinstance(store, LanceStore):
         raise BadInput(
-            f"a cluster fills stores in folders and buckets; {store} is none: leave out --ray"
+            f"a cluster fills stores in folders and buckets, and {store} is none: index into one of those "
+            "with --ray, and then `adamerge copy FOLDER URL`"
         )
     how = how or Indexing()
     method = checked_method(store, how)
