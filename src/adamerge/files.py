@@ -53,9 +53,8 @@ def write(path: str | AnyPath, content: str | bytes) -> None:
 def write_lines(path: AnyPath, lines: Iterable[str]) -> None:
     """Write a file line by line, so that memory does not grow with it; it is there whole or not at all."""
     if isinstance(path, BucketPath):
-        with TemporaryFile(
-            "w+"
-        ) as whole:  # an object appears once it is closed, also after half of its lines
+        # An object appears when its stream is closed, also after half of its lines: all lines come first.
+        with TemporaryFile("w+") as whole:
             whole.writelines(lines)
             whole.seek(0)
             path.write_parts(line.encode() for line in whole)

@@ -67,6 +67,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
     "-o",
     "out",
     required=True,
+    type=click.Path(),
     callback=folder_or_bucket,
     help="Folder to write, or s3://bucket/folder.",
 )
@@ -158,7 +159,8 @@ def encode(
             tell_summary(cost)
 
     click.echo(f"{out}: {summary(facts(out))}")
-    tell_passed_over(other_files(pages, apart=None if isinstance(out, BucketPath) else out))
+    folder = None if isinstance(out, BucketPath) else out
+    tell_passed_over(other_files(pages, apart=folder))
     tell_skipped(bad)
 
 
@@ -181,11 +183,12 @@ def encoders(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("source", metavar="IN", callback=folder_or_bucket)
+@click.argument("source", metavar="IN", type=click.Path(), callback=folder_or_bucket)
 @click.option(
     "-o",
     "out",
     required=True,
+    type=click.Path(),
     callback=folder_or_bucket,
     help="Folder to write, or s3://bucket/folder.",
 )

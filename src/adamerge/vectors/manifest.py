@@ -46,7 +46,8 @@ class Manifest:
 
 def write_manifest(path: AnyPath, manifest: Manifest) -> None:
     """Write a folder's manifest; it is there whole or not at all."""
-    parts = json.JSONEncoder(indent=1).iterencode(vars(manifest))  # a folder may have 100,000 shards
+    # In parts, because a folder may have 100,000 shards.
+    parts = json.JSONEncoder(indent=1).iterencode(vars(manifest))
     files.write_lines(path / NAME, chain(parts, ["\n"]))
 
 
