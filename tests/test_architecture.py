@@ -27,7 +27,7 @@ LAYERS = [
     "types",
     "compress",
     "vectors",
-    "pages",
+    "documents",
     "encoders",
     "compression_report",
     "search",
