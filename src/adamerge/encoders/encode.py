@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from adamerge.buckets import AnyPath
 from adamerge.compress import Method, compress_pages
 from adamerge.documents import DPI, Report, count_pages, find_files, read_file
 from adamerge.encoders import Encoder
@@ -58,7 +59,7 @@ class Skipped:
 
 def encode_files(
     paths: Sequence[str | Path],
-    out: str | Path,
+    out: str | AnyPath,
     encoder: Encoder,
     how: Encoding = DEFAULT,
     *,
@@ -81,7 +82,7 @@ def encode_files(
 
 
 def encoded_folder(
-    paths: Sequence[str | Path], out: str | Path, about: Mapping[str, Any], how: Encoding
+    paths: Sequence[str | Path], out: str | AnyPath, about: Mapping[str, Any], how: Encoding
 ) -> PlannedFolder:
     """The folder to write; `about` is what the encoder says of itself."""
     files = find_files(paths)
@@ -139,7 +140,7 @@ def _read_unit(unit: Unit, how: Encoding, skip_bad: Report | None) -> Iterator[P
 
 def encode_pages(
     pages: Callable[[Container[str]], Iterable[Page]],
-    out: str | Path,
+    out: str | AnyPath,
     encoder: Encoder,
     *,
     about: dict[str, Any],
