@@ -161,9 +161,9 @@ class StoreReader:
             alike = {}
         for asked, group in alike.items():
             vectors = [encoded[query][0] for query in group]
-            words = [query.text for query in group] if asked.hybrid else None
+            texts = [query.text for query in group] if asked.hybrid else None
             found = self.store.search_all(
-                vectors, asked.k, asked.where, exact=asked.exact, words=words
+                vectors, asked.k, asked.where, exact=asked.exact, words=texts
             )
             milliseconds = 1e3 * (time.perf_counter() - start)
             for query, pages in zip(group, found, strict=True):

@@ -385,7 +385,7 @@ class LanceStore(Store):
     def _rank_by_both(
         self, queries: list[Floats], texts: Sequence[str], k: int, where: str, exact: bool
     ) -> tuple[list[Ranking], dict[str, Entry]]:
-        asked = {"queries": queries, "texts": texts, "k": k, "exact": exact}
+        asked: dict[str, Any] = {"queries": queries, "texts": texts, "k": k, "exact": exact}
         return self._search(where, partial(rank_pages_by_both, words=self._words, **asked))
 
     def _search(self, where: str, rank: RankPages) -> tuple[list[Ranking], dict[str, Entry]]:
