@@ -173,6 +173,7 @@ def test_import_needs_neither_torch_nor_scipy_nor_pyarrow_nor_ray():
         "fastcluster",
         "lance",
         "ray",
+        "adamerge.inspector",
     }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 
