@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).parent.parent
 MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
 LAYERS = [
     "errors",
+    "buckets",
     "files",
     "threads",
     "user_modules",
