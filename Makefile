@@ -16,7 +16,7 @@ KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.p
 # ASan maps terabytes of addresses, so a test that limits them cannot run under it
 LIMITS_MEMORY := tests/test_link.py::test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed
 CPP := $(wildcard src/adamerge/kernels/native/*.?pp) tests/faults.c
-JAVASCRIPT := src/adamerge/inspector/web src/adamerge/server/web/static
+JAVASCRIPT := src/adamerge/html_file/web src/adamerge/inspector/web src/adamerge/plan/web src/adamerge/server/web/static
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help
@@ -89,6 +89,10 @@ postgresql:  ## PostgreSQL for the test of its recipe, from Debian's packages if
 	@$(PYTHON) tests/postgresql.py || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -y -qq postgresql; } \
 		|| echo "PostgreSQL cannot be installed: its recipe is not tested" >&2
 
+office:  ## LibreOffice for the tests of office files, from Debian's packages (325 MB); without it they are skipped
+	$(AS_ROOT) apt-get update -qq
+	$(AS_ROOT) apt-get install -y -qq --no-install-recommends libreoffice-writer-nogui libreoffice-impress-nogui libreoffice-calc-nogui
+
 screenshots: browser weights  ## make the pictures of docs/ again
 	$(BIN)/python docs/screenshots.py
 
@@ -136,4 +140,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help weights demo test chaos chaos-cluster check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql screenshots clean
+.PHONY: help weights demo test chaos chaos-cluster check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql office screenshots clean

@@ -10,10 +10,18 @@ from typing import Any
 
 import click
 
+from adamerge.buckets import AnyPath, as_path
+from adamerge.documents import office
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
 from adamerge.user_modules import import_user_module
+
+
+def folder_or_bucket(_: click.Context, __: click.Parameter, given: str) -> AnyPath:
+    """The path that a text stands for: on a disk, or in a bucket (s3://bucket/folder, gs://bucket/folder)."""
+    return as_path(given)
+
 
 in_store = click.argument("address", metavar="STORE", type=click.Path())
 as_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
@@ -34,6 +42,13 @@ max_visual_tokens = click.option(
 query_prefix = click.option(
     "--query-prefix",
     help="Words to put before every query.  [default: those that the encoder was trained with]",
+)
+
+password_of_files = click.option(
+    "--password",
+    envvar="ADAMERGE_PASSWORD",
+    default="",
+    help="Opens encrypted PDF files. Safer: set ADAMERGE_PASSWORD.",
 )
 
 
@@ -155,7 +170,7 @@ def tell_skipped(errors: Iterable[AdamergeError]) -> None:
 
 
 def tell_passed_over(others: Counter[str]) -> None:
-    """Say at the end which files hold no pages that we know: "passed over: 3 .docx, 1 .txt"."""
+    """Say at the end which files hold no pages that we know: "passed over: 3 .log, 1 .txt"."""
     if not others:
         return
     known = sorted((suffix, count) for suffix, count in others.items() if suffix)
@@ -164,6 +179,8 @@ def tell_passed_over(others: Counter[str]) -> None:
     if others[""]:
         counts.append(f"{others['']:,} without an ending")
     click.echo(f"adamerge: passed over: {', '.join(counts)}", err=True)
+    if not office.SUFFIXES.isdisjoint(others):
+        click.echo(f"adamerge: to read office files too, {office.INSTALL}", err=True)
 
 
 def existing(address: str, **options: Any) -> Store:

@@ -19,9 +19,9 @@ from adamerge.cli.common import (
 )
 from adamerge.cli.progress import Task, reporting
 from adamerge.cli.text_table import text_table
+from adamerge.documents import DPI, count_pages, readable_suffixes
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadInput
-from adamerge.pages import DPI, SUFFIXES, count_pages
 from adamerge.plan import DTYPES, SAMPLE, Plan, PlanRow, target_of
 from adamerge.plan import plan as make_plan
 from adamerge.plan.sample import LARGEST_SAMPLE
@@ -75,6 +75,12 @@ def budget_options(verb: Any) -> Any:
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
 @click.option(
+    "-o",
+    "out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="HTML file to write, with the frontier as a plot.",
+)
+@click.option(
     "--encoder", "name", help=f"The encoder.  [default: that of the vectors, or {DEFAULT_ENCODER}]"
 )
 @in_batches
@@ -96,6 +102,7 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     \b
     adamerge plan reports/ --total 50GB --pages 2000000
     adamerge plan vectors/ --bytes-per-page 20kB
+    adamerge plan vectors/ --bytes-per-page 20kB -o plan.html
     adamerge plan vectors/ --max-loss 0.01 --queries asked.txt --json
     """  # noqa: D301 (click reads the backslash)
     corpus_pages = options["corpus_pages"]
@@ -131,6 +138,9 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     else:
         click.echo(f"{found.pages:,} pages, {found.queries:,} queries")
         click.echo(text_table(HEAD, [_cells(row) for row in found.rows]))
+    if options["out"] is not None:
+        path = found.save(options["out"])
+        click.echo(f"adamerge: wrote {path}", err=True)
     _tell(found)
 
 
@@ -170,8 +180,9 @@ def _holds_pages(paths: Sequence[str]) -> bool:
         return False
     path = Path(first)
     if not path.is_dir():
-        return path.suffix.lower() in SUFFIXES or not path.exists()
-    return any(file.suffix.lower() in SUFFIXES for file in path.rglob("*"))
+        return path.suffix.lower() in readable_suffixes() or not path.exists()
+    readable = readable_suffixes()
+    return any(file.suffix.lower() in readable for file in path.rglob("*"))
 
 
 def _encode_sample(

@@ -4,19 +4,21 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adamerge import compression_report
-from adamerge.cli.cluster import cluster_of, on_cluster, tell_summary, with_workers
+from adamerge.buckets import AnyPath, BucketPath
+from adamerge.cli.cluster import cluster_of, on_cluster, refuse_password, tell_summary, with_workers
 from adamerge.cli.common import (
     encoder_spec,
+    folder_or_bucket,
     in_batches,
     max_visual_tokens,
     on_device,
     own_modules,
+    password_of_files,
     query_prefix,
     tell_passed_over,
     tell_skipped,
@@ -35,11 +37,12 @@ from adamerge.compress.names import (
     split_dtype,
 )
 from adamerge.compress.stream import compress_pages
+from adamerge.documents import DPI, estimate_pages, other_files
 from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.encoders.spec import examples
 from adamerge.errors import AdamergeError, BadInput
-from adamerge.pages import DPI, count_pages, other_files
+from adamerge.files import lies_in
 from adamerge.types import MultiVector
 from adamerge.vectors import (
     ReadOptions,
@@ -61,7 +64,14 @@ SHOWN = 20  # pages printed in a table; --json has them all
 
 @click.command()
 @click.argument("pages", nargs=-1, required=True)
-@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "-o",
+    "out",
+    required=True,
+    type=click.Path(),
+    callback=folder_or_bucket,
+    help="Folder to write, or s3://bucket/folder.",
+)
 @click.option(
     "--encoder",
     "name",
@@ -86,6 +96,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
     help="Compress every page at once by this method.  [default: write vectors as they are]",
 )
 @own_modules
+@password_of_files
 @click.option(
     "--resume/--no-resume",
     default=True,
@@ -100,7 +111,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
 @with_workers
 def encode(
     pages: tuple[str, ...],
-    out: Path,
+    out: AnyPath,
     name: str,
     method_name: str | None,
     resume: bool,
@@ -110,7 +121,7 @@ def encode(
     gpus_per_worker: float,
     **options: Any,
 ) -> None:
-    """Encode PAGES into vectors. PAGES are PDF files, images, folders or globs.
+    """Encode PAGES into vectors. PAGES are PDF files, images, office files, folders or globs.
 
     OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped continues when you give the
     same command again.
@@ -123,8 +134,10 @@ def encode(
     cluster = cluster_of(ray, workers, gpus_per_worker)
     if not resume and out.exists():
         raise BadInput(f"{out} is there already: choose another folder, or go on with --resume")
-    total = count_pages(pages)  # also finds what is not there before a model is loaded
-    how = Encoding(options.pop("batch_size"), options.pop("dpi"))
+    password = options.pop("password")
+    refuse_password(cluster, password)
+    total = estimate_pages(pages, password)  # also finds what is not there before a model is loaded
+    how = Encoding(options.pop("batch_size"), options.pop("dpi"), password=password)
     if method_name is not None:
         method, dtype = split_dtype(parse_method(method_name))
         how = replace(how, method=method, dtype=dtype or how.dtype)
@@ -150,7 +163,8 @@ def encode(
             tell_summary(cost)
 
     click.echo(f"{out}: {summary(facts(out))}")
-    tell_passed_over(other_files(pages, apart=out))
+    folder = None if isinstance(out, BucketPath) else out
+    tell_passed_over(other_files(pages, apart=folder))
     tell_skipped(bad)
 
 
@@ -173,8 +187,15 @@ def encoders(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
-@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.argument("source", metavar="IN", type=click.Path(), callback=folder_or_bucket)
+@click.option(
+    "-o",
+    "out",
+    required=True,
+    type=click.Path(),
+    callback=folder_or_bucket,
+    help="Folder to write, or s3://bucket/folder.",
+)
 @click.option(
     "--method",
     "names",
@@ -201,8 +222,8 @@ def encoders(as_json: bool) -> None:
 @vector_options
 @on_cluster
 def compress(
-    source: Path,
-    out: Path,
+    source: AnyPath,
+    out: AnyPath,
     names: tuple[str, ...],
     workers: int | None,
     ray: str | None,
@@ -223,10 +244,11 @@ def compress(
     adamerge compress pages.parquet -o small --column embedding --prompt-rows 4,7 --method height
     adamerge compress vectors/ -o small/ --method adamerge --method sem-cluster:m=4
     adamerge compress vectors/ -o small/ --method height --ray auto
+    adamerge compress s3://bucket/vectors -o s3://bucket/small --method height
     """  # noqa: D301 (click reads the backslash)
     methods = [parse_method(name) for name in names]
     read_options = ReadOptions(column, prompt_rows)
-    if out.resolve() == source.resolve() or source.resolve() in out.resolve().parents:
+    if lies_in(out, source):
         raise BadInput(f"OUT must not be IN or lie inside it: {out}")
     cluster = None
     if ray is not None:
@@ -271,9 +293,9 @@ def _as_options(values: Mapping[str, Any]) -> str:
 
 
 def _compress(
-    source: Path,
+    source: AnyPath,
     options: ReadOptions,
-    folder: Path,
+    folder: AnyPath,
     method: Method,
     workers: int | None,
     dtype: str,
@@ -301,7 +323,7 @@ def _compress(
             out.add(small)
 
 
-def _compressing_cluster(address: str, source: Path, workers: int | None) -> "Cluster | None":
+def _compressing_cluster(address: str, source: AnyPath, workers: int | None) -> "Cluster | None":
     """The cluster to compress on; it takes a folder of vectors, a shard at a time."""
     if workers is not None:
         raise click.UsageError(
@@ -310,15 +332,15 @@ def _compressing_cluster(address: str, source: Path, workers: int | None) -> "Cl
     if not is_shards(source):
         raise BadInput(
             f"a cluster compresses folders of vectors, as adamerge encode writes them; {source} is none: "
-            "leave out --ray"
+            f"leave out --ray, or first am.write_vectors('vectors', am.read_vectors('{source}'))"
         )
     return cluster_of(address)
 
 
 def _compress_on_cluster(
-    source: Path,
+    source: AnyPath,
     options: ReadOptions,
-    folder: Path,
+    folder: AnyPath,
     method: Method,
     dtype: str,
     cluster: "Cluster",
@@ -334,14 +356,14 @@ def _compress_on_cluster(
     tell_summary(cost)
 
 
-def _is_empty(source: Path, options: ReadOptions) -> bool:
+def _is_empty(source: AnyPath, options: ReadOptions) -> bool:
     """Whether there is no page to read; a manifest says how many there are, of other files the first one is read."""
     if is_shards(source) and not options:
         return len(open_shards(source)) == 0
     return next(_pages(source, options), None) is None
 
 
-def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:
+def _pages(source: AnyPath, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:
     return read_vectors(source, start, column=options.column, prompt_rows=options.prompt_rows)
 
 

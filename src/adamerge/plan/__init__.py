@@ -7,6 +7,7 @@ candidates.py     which heights and dtypes are tried
 measured.py       each candidate -> bytes and agreement on the sample
 loss_map.py       agreement -> expected loss, by loss_map.json
 frontier.py       rows -> those that nothing beats, and the one to take
+plan_html.py      a plan -> one HTML file; web/: its page, style and JavaScript modules
 planning.py       all of it: pages, a target -> a Plan; for_indexing.py: the plan of files that are indexed next
 """
 

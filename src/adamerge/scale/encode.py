@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import parse_method
 from adamerge.compress.names import split_dtype
+from adamerge.documents import Report, page_id
 from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.encoders.encode import (
     DEFAULT,
@@ -16,7 +18,6 @@ from adamerge.encoders.encode import (
     encode_unit,
     encoded_folder,
 )
-from adamerge.pages import Report, page_id
 from adamerge.scale.connect import Cluster, connected
 from adamerge.scale.driver import Driver
 from adamerge.scale.head import asking_head
@@ -46,7 +47,7 @@ class LoadEncoder:
 class EncodeJob:
     """What an actor is told with every unit."""
 
-    out: Path
+    out: AnyPath
     manifest: Manifest
     batch_size: int
     dpi: int
@@ -92,7 +93,7 @@ class EncodingActor:
 
 def encode_files(
     paths: Sequence[str | Path],
-    out: str | Path,
+    out: str | AnyPath,
     encoder: EncoderSpec,
     cluster: Cluster,
     how: Encoding = DEFAULT,
@@ -102,8 +103,8 @@ def encode_files(
 ) -> Summary:
     """Encode files on a cluster, into the same bytes as on one machine.
 
-    Files and folder are on a disk that every node sees under the same path. Units that an earlier run wrote are passed
-    over.
+    Files and folder are on a disk that every node sees under the same path; the folder may be in a bucket.
+    Units that an earlier run wrote are passed over.
     """
     setup = LoadEncoder(encoder, read_user_files(cluster.modules))
     with connected(cluster) as ray, asking_head(ray) as head:
@@ -111,7 +112,7 @@ def encode_files(
         pool = ActorPool(ray, head, EncodingActor, setup, workers, cluster.gpus_per_worker)
         try:
             about = pool.wait_for_one()
-            with encoded_folder(paths, Path(out).absolute(), about, how) as folder:
+            with encoded_folder(paths, as_path(out).absolute(), about, how) as folder:
                 begin_watching(folder, skip_bad, watcher)
                 job = EncodeJob(
                     folder.path, folder.manifest, how.batch_size, how.dpi, skip_bad is not None

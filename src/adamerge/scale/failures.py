@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from adamerge.errors import AdamergeError, MissingExtra
 from adamerge.scale.head import lost_cluster
 
+UNSHIPPED = "failed to import on the worker"  # of a function, as Ray says it
 MISSING = re.compile(r"No module named '([\w.]+)'")
 
 
@@ -34,7 +35,8 @@ def result_of(ray: Any, ref: Any) -> Any:
 
 def _of_error(cause: Exception, text: str) -> Lost:
     """Lost, if an error of the work may not come again; else it is raised."""
-    if isinstance(cause, AdamergeError | ImportError):
+    cannot_import = isinstance(cause, AdamergeError | ImportError) or UNSHIPPED in str(cause)
+    if cannot_import:
         _refuse_missing(f"{cause} {text}")
     if isinstance(cause, AdamergeError):
         raise cause from None
