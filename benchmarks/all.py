@@ -9,9 +9,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPTS = ("run.py", "attention.py", "minilm.py", "maxsim.py", "million.py", "laptop.py")
+SCRIPTS = (
+    "run.py",
+    "attention.py",
+    "minilm.py",
+    "maxsim.py",
+    "million.py",
+    "laptop.py",
+    "speeds.py",
+)
 ONE_THREAD = {"minilm.py": {"OPENBLAS_NUM_THREADS": "1"}}  # of NumPy, which it is compared with
-TAKE_QUICK = ("run.py", "maxsim.py", "million.py", "laptop.py")
+TAKE_QUICK = ("run.py", "maxsim.py", "million.py", "laptop.py", "speeds.py")
 
 
 def main() -> None:

@@ -11,9 +11,10 @@ from adamerge.search import (
     nearest_by_signs,
     rank_in_two_stages,
 )
-from adamerge.store.lance.loaded_vectors import SIGNS_FROM, Loaded
+from adamerge.store.lance.loaded_vectors import Loaded
 from adamerge.store.lance.row_columns import stored_columns
 from adamerge.store.lance.snapshot import Snapshot
+from adamerge.store.limits import SIGNS_FROM
 
 
 def rank_pages(
