@@ -232,6 +232,49 @@ def test_groups_agree_with_their_twin_at_every_cut(n):
 
 
 @every_isa
+@pytest.mark.parametrize("d", [1, 7, 16, 64])
+def test_every_float16_is_widened_to_the_same_number(isa, d):
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    halves = halves[: len(halves) // d * d].reshape(-1, d)
+    ours = _native.widen(halves, isa=isa)
+    np.testing.assert_array_equal(ours, reference.widen(halves))
+    np.testing.assert_array_equal(np.signbit(ours), np.signbit(halves))
+    np.testing.assert_array_equal(bits(ours), bits(_native.widen(halves, isa="baseline")))
+
+
+@every_isa
+@pytest.mark.parametrize("d", [1, 7, 16, 64])
+def test_every_float32_is_narrowed_to_the_nearest_float16(isa, d):
+    floats = near_every_float16()
+    floats = floats[: len(floats) // d * d].reshape(-1, d)
+    ours = _native.narrow(floats, isa=isa)
+    np.testing.assert_array_equal(ours, reference.narrow(floats))
+    np.testing.assert_array_equal(np.signbit(ours), np.signbit(floats))
+    np.testing.assert_array_equal(bits(ours), bits(_native.narrow(floats, isa="baseline")))
+
+
+def near_every_float16():
+    """Every float16, the middle to the next one, and the float32 on either side of both; and what is beyond."""
+    exact = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    middle = (exact[:-1] + exact[1:]) / 2
+    beyond = np.float32([65504, 65519.996, 65520, 1e30, np.inf, np.nan, 1e-45, 1e-8])
+    around = np.concatenate([exact, middle, beyond])
+    below, above = np.nextafter(around, np.float32(0)), np.nextafter(around, np.float32(np.inf))
+    positive = np.concatenate([around, below, above])
+    return np.concatenate([positive, -positive])
+
+
+def bits(values):
+    return values.view(f"uint{8 * values.itemsize}")
+
+
+@pytest.mark.parametrize("wrong", [np.float32, np.int16, np.uint16])
+def test_widen_takes_float16_and_nothing_else(wrong):
+    with pytest.raises(TypeError, match="float16"):
+        _native.widen(np.ones((2, 2), wrong))
+
+
+@every_isa
 @pytest.mark.parametrize("unit_length", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pool_agrees_with_its_twin(isa, unit_length, weighted):

@@ -48,7 +48,6 @@ def test_files_are_listed_with_pages_size_time_and_metadata(server):
     assert report["bytes"] > 0
     assert report["indexed"].startswith("20")
     assert report["links"]["page"] == "/page/report.pdf%231"
-    assert f"{HOSTILE}.pdf" in files
 
 
 def test_several_files_are_added_at_a_time_and_one_that_is_refused_does_not_hold_up_the_rest(
@@ -107,6 +106,7 @@ def test_a_file_is_removed_after_a_question_and_its_upload_is_deleted(visit, ser
 
 def test_a_file_of_the_machine_leaves_the_store_and_stays_where_it_is(server, place):
     name = f"{HOSTILE}.pdf"
+    assert name in names(server)
     status = server.ask(server.page("api/files", name), method="DELETE")[0]
     assert (status, name in names(server)) == (204, False)
     assert (place / "private-folder" / name).exists()

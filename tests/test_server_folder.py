@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def server(folder):
     with serving(folder, "--watch", "--encoder", "light", look_seconds=0.2) as server:
-        when_done(server)
+        server.first_run = when_done(server)
         yield server
 
 
@@ -57,7 +57,7 @@ def visit(chromium, server):
 
 
 def test_the_store_of_a_folder_is_made_beside_it_and_says_what_it_left_out(folder, server):
-    state = server.json("/api/folder")
+    state = server.first_run
     assert (state["total"], state["done"], state["added"]) == (4, 4, 3)
     (skipped,) = state["skipped"]
     assert skipped.startswith("broken.pdf is damaged")
@@ -107,13 +107,15 @@ def test_the_page_follows_the_folder_until_it_is_done(folder, server, visit):
     with ExitStack() as held:
         for worker in workers(server):
             held.enter_context(stopped(worker))
-        write_pdf(folder / "slow.pdf", ["phi chi"])
+        slow = write_pdf(folder / "slow.pdf", ["phi chi"])
         until(lambda: server.json("/api/folder")["state"] == "indexing", "a run", server.process)
         page = visit()
         expect(page.locator("#progress")).to_contain_text("Indexing my files")
     expect(page.locator("#progress")).to_contain_text("1 new", timeout=60_000)
     page.get_by_role("link", name="Show what is new").click()
     expect(page.locator(".shelf b").filter(has_text="slow.pdf")).to_have_count(1)
+    slow.unlink()
+    when_done(server, removed=1)
 
 
 def test_a_server_that_is_started_again_encodes_nothing_anew_and_sees_what_changed(tmp_path):

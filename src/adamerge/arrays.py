@@ -13,6 +13,7 @@ from adamerge.errors import BadDtype, BadInput, BadShape
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
+Halves = NDArray[np.float16]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Bytes = NDArray[np.int8]
@@ -66,7 +67,7 @@ def directions(values: ArrayLike, what: str) -> Floats:
     return array
 
 
-def zero_rows(vectors: Floats) -> Ints:
+def zero_rows(vectors: Floats | Halves) -> Ints:
     """Indices of the rows that are all zeros: few begin with a zero, so few are looked at."""
     suspects = np.flatnonzero(vectors[:, 0] == 0)
     return suspects[~vectors[suspects].any(axis=1)].astype(np.int32)

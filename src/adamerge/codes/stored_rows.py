@@ -25,6 +25,7 @@ from adamerge.errors import BadInput, BadShape
 DTYPES = ("float32", "float16", "int8", "int4", "int2", "int1")  # from most bytes to fewest
 BITS_OF_CODES = {"int4": 4, "int2": 2, "int1": 1}
 FLOATS = ("float32", "float16")
+BEYOND = {"float32": np.inf, "float16": 65520.0}  # the least that is rounded to infinity
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,8 @@ def to_vectors(rows: StoredRows) -> Floats:
     codes = rows.codes
     if codes is not None:
         return decode(codes)
+    if rows.dtype == "float16":
+        return kernels.widen(np.ascontiguousarray(rows.parts[0]))
     vectors: Floats = rows.parts[0].astype(np.float32)
     if rows.scales is not None:
         vectors *= rows.scales[:, None]
@@ -155,12 +158,13 @@ def _layout(dtype: str, d: int) -> tuple[int, int, np.dtype[Any]]:
 
 def _cast(vectors: Floats, dtype: str, what: str) -> NDArray[Any]:
     """Vectors in another float; refused where a number or a direction would be lost."""
-    with np.errstate(over="ignore"):
-        out: NDArray[Any] = vectors.astype(dtype)
-    if not np.isfinite(out).all():
-        largest = np.abs(vectors).max()
+    largest = np.abs(vectors).max(initial=0)
+    if not largest < BEYOND[dtype]:  # nor is nan
         raise BadInput(f"{what} holds {largest:g}, beyond {dtype}: store it as float32")
+    if dtype == "float32":
+        return vectors.copy()
 
+    out = kernels.narrow(np.ascontiguousarray(vectors))
     zero = zero_rows(out) if len(out) else ()
     if not len(zero):
         return out

@@ -16,28 +16,38 @@ if os.environ.get("ADAMERGE_KERNELS") == "reference":
         matmul_packed,
         maxsim,
         maxsim_planes,
+        narrow,
         pack,
         pool,
         softmax,
         ward,
         ward_bytes,
+        widen,
     )
 else:
-    from adamerge.kernels._native import (
-        gelu,
-        gram,
-        groups,
-        layer_norm,
-        matmul_batch,
-        matmul_packed,
-        maxsim,
-        maxsim_planes,
-        pack,
-        pool,
-        softmax,
-        ward,
-        ward_bytes,
-    )
+    try:
+        from adamerge.kernels._native import (
+            gelu,
+            gram,
+            groups,
+            layer_norm,
+            matmul_batch,
+            matmul_packed,
+            maxsim,
+            maxsim_planes,
+            narrow,
+            pack,
+            pool,
+            softmax,
+            ward,
+            ward_bytes,
+            widen,
+        )
+    except ImportError as error:
+        raise ImportError(
+            f"the compiled kernels are missing or older than the source ({error}): build them again, "
+            "in a clone by: python -m pip install --no-deps --no-build-isolation -e ."
+        ) from None
 from adamerge.kernels.int8 import quantise
 
 __all__ = [
@@ -49,10 +59,12 @@ __all__ = [
     "matmul_packed",
     "maxsim",
     "maxsim_planes",
+    "narrow",
     "pack",
     "pool",
     "quantise",
     "softmax",
     "ward",
     "ward_bytes",
+    "widen",
 ]

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from adamerge.arrays import Bits, Bytes, Doubles, Floats, Ints, Longs, Stored
+from adamerge.arrays import Bits, Bytes, Doubles, Floats, Halves, Ints, Longs, Stored
 
 def gram(vectors: Floats, isa: str | None = None) -> Floats: ...
 def ward(
@@ -15,6 +15,8 @@ def pool(
     unit: bool = False,
     isa: str | None = None,
 ) -> Floats: ...
+def widen(halves: Halves, isa: str | None = None) -> Floats: ...
+def narrow(vectors: Floats, isa: str | None = None) -> Halves: ...
 def maxsim(
     query: Floats,
     query_offsets: Longs,

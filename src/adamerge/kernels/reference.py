@@ -4,6 +4,7 @@ gram    all inner products                                        O(n^2 d)
 ward    join the closest two groups until one is left             O(n^3 d)
 groups  follow the first merges of a tree                         O(n^2)
 pool    the mean of each group                                    O(n d)
+widen, narrow   float16 as float32, and float32 as float16        O(n d)
 maxsim  all inner products, their maxima, their sum               O(q rows d)
 maxsim_planes   the same for rows that are kept as bit planes      O(q rows d)
 matmul_packed, matmul_batch   matrix products                      O(n m k)
@@ -16,7 +17,7 @@ from math import erf
 
 import numpy as np
 
-from adamerge.arrays import Bits, Bytes, Doubles, Floats, Ints, Longs, Stored
+from adamerge.arrays import Bits, Bytes, Doubles, Floats, Halves, Ints, Longs, Stored
 from adamerge.kernels.int8 import quantise
 
 
@@ -101,6 +102,17 @@ def pool(
         if unit and length > 0:
             out[g] /= length
     return out.astype(np.float32)
+
+
+def widen(halves: Halves) -> Floats:
+    """Float16 as float32, number by number, nan and infinities too: (n, d) -> (n, d)."""
+    return halves.astype(np.float32)
+
+
+def narrow(vectors: Floats) -> Halves:
+    """Float32 as the nearest float16, of two the even one; what is too large becomes infinite: (n, d) -> (n, d)."""
+    with np.errstate(over="ignore"):
+        return vectors.astype(np.float16)
 
 
 def maxsim(

@@ -252,9 +252,8 @@ def _rows_of(columns: Columns, name: str, i: int) -> StoredRows | None:
 
 def _as_floats(rows: StoredRows, what: str) -> Floats:
     """What rows stand for; nan and infinity are refused."""
-    if rows.scales is None:
-        return arrays.floats(rows.parts[0], what, rank=2)
-    arrays.floats(rows.scales, f"the scales of {what}", rank=1)
+    if rows.scales is not None:
+        arrays.floats(rows.scales, f"the scales of {what}", rank=1)
     return arrays.floats(to_vectors(rows), what, rank=2)
 
 

@@ -14,4 +14,7 @@ std::string instruction_set_named(const std::optional<std::string>& name);
 // Adds maxsim_planes to the module.
 void bind_planes(nanobind::module_& module);
 
+// Adds widen and narrow.
+void bind_convert(nanobind::module_& module);
+
 }  // namespace adamerge

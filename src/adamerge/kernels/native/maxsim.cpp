@@ -4,6 +4,7 @@
 #include "maxsim.hpp"
 
 #include "align.hpp"
+#include "float16.hpp"
 #include "maxsim_int8.hpp"
 #include "memory.hpp"
 
@@ -86,33 +87,10 @@ void pack_column(const MaxSimJob& job, const Packed& packed, const float* vector
     }
 }
 
-// float16 -> float32. Without an instruction for it: the bits in their new places, times what the
-// exponents differ.
-inline void widen(const std::uint16_t* in, int d, float* out) {
-    int k = 0;
-#if defined(__AVX512F__)
-    for (; k + 16 <= d; k += 16) {
-        const __m256i half = _mm256_loadu_si256((const __m256i*)(in + k));
-        // of two forms the one that GCC 12 does not warn of
-        _mm512_storeu_ps(out + k, _mm512_maskz_cvtph_ps(0xffff, half));
-    }
-#elif defined(__F16C__)
-    for (; k + 8 <= d; k += 8)
-        _mm256_storeu_ps(out + k, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(in + k))));
-#endif
-    for (; k < d; ++k) {
-        const std::uint32_t sign = (std::uint32_t)(in[k] & 0x8000) << 16;
-        const std::uint32_t bits = (std::uint32_t)(in[k] & 0x7fff) << 13;
-        float value;
-        std::memcpy(&value, &bits, sizeof value);
-        value = bits < 0x0f800000 ? value * 0x1p112f : __builtin_inff();
-        std::uint32_t whole;
-        std::memcpy(&whole, &value, sizeof whole);
-        whole |= sign;
-        std::memcpy(out + k, &whole, sizeof whole);
-    }
+// Rows as the tiles want them: float32 is copied, float16 is widened (float16.hpp).
+inline void widen(const float* in, std::size_t d, float* out) {
+    std::memcpy(out, in, d * sizeof(float));
 }
-inline void widen(const float* in, int d, float* out) { std::memcpy(out, in, d * sizeof(float)); }
 
 // Rows first .. first + n of the vectors, at least LEAST: the last one again and again. What is
 // beyond d is zero.

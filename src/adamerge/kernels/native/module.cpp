@@ -343,6 +343,7 @@ std::string adamerge::instruction_set_named(const std::optional<std::string>& na
 
 NB_MODULE(_native, module) {
     bind_planes(module);
+    bind_convert(module);
     module.def("ward", &ward, nb::arg("vectors"), nb::arg("unit") = true,
                nb::arg("condensed") = false, nb::arg("isa") = nb::none());
     module.def("gram", &gram, nb::arg("vectors"), nb::arg("isa") = nb::none());
