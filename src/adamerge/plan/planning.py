@@ -21,7 +21,7 @@ from adamerge.plan.target import Target, target_of
 from adamerge.threads import cores
 from adamerge.types import MultiVector
 
-QUERIES = 300  # drawn from the sample
+QUERIES = 200  # drawn from the sample: as many as the map to losses was fitted with
 TOP = 10
 FEWEST_PAGES = 20  # below it, the top ten is most of the sample
 
