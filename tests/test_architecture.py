@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).parent.parent
 MODULES = [p.relative_to(ROOT) for p in ROOT.rglob("*.py")]
 LAYERS = [
     "errors",
+    "buckets",
     "files",
     "threads",
     "user_modules",
@@ -33,6 +34,7 @@ LAYERS = [
     "search",
     "fidelity",
     "store",
+    "html_file",
     "plan",
     "evaluate",
     "inspector",
@@ -65,6 +67,7 @@ def test_the_documentation_has_the_rooms_in_the_order_of_imports():
         "search",
         "fidelity",
         "store",
+        "html_file",
         "plan",
         "inspector",
         "mcp",
@@ -171,6 +174,7 @@ def test_import_needs_neither_torch_nor_scipy_nor_pyarrow_nor_ray():
         "fastcluster",
         "lance",
         "ray",
+        "adamerge.inspector",
     }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
 

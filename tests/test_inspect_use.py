@@ -11,8 +11,8 @@ from inspected import GRID, grid_page, picture, queries
 from PIL import Image
 
 import adamerge as am
+from adamerge.html_file import to_json
 from adamerge.inspector import Query
-from adamerge.inspector.page_json import to_json
 from adamerge.types import Word
 
 pytestmark = pytest.mark.xdist_group("inspector")  # one browser, opened once a file

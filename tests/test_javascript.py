@@ -8,10 +8,10 @@ import pytest
 
 import adamerge as am
 from adamerge.errors import BadFile
-from adamerge.inspector.javascript_bundle import bundle
+from adamerge.html_file.javascript_bundle import bundle
 
 ROOT = Path(__file__).parent.parent
-WEB = Path(am.__file__).parent / "inspector" / "web"
+PACKAGE = Path(am.__file__).parent
 
 
 def module(folder, name, code):
@@ -20,11 +20,14 @@ def module(folder, name, code):
     return path
 
 
-def test_every_module_of_the_inspector_is_in_its_script():
-    script = bundle(WEB / "main.js")
-    files = [path.relative_to(WEB).as_posix() for path in WEB.rglob("*.js")]
-    assert len(files) > 10
-    for name in files:
+@pytest.mark.parametrize("room", ["inspector", "plan"])
+def test_every_module_of_a_room_and_of_what_is_shared_is_in_its_script(room):
+    script = bundle(PACKAGE / room / "web" / "main.js")
+    own = list((PACKAGE / room / "web").rglob("*.js"))
+    shared = list((PACKAGE / "html_file" / "web").rglob("*.js"))
+    assert len(own) > 4
+    for path in own + shared:
+        name = path.relative_to(PACKAGE).as_posix()
         assert script.count(f'modules["{name}"] = ') == 1
 
 

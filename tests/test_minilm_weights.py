@@ -15,7 +15,14 @@ from cli import call
 from packaging.requirements import Requirement
 
 from adamerge.encoders import load_encoder
-from adamerge.encoders.minilm_weights import FILES, MODEL, MODULE, fetch_weights, find_weights
+from adamerge.encoders.minilm_weights import (
+    FILES,
+    MODEL,
+    MODULE,
+    REVISION,
+    fetch_weights,
+    find_weights,
+)
 from adamerge.errors import BadFile, MissingExtra
 
 KNOWN = find_weights()
@@ -36,7 +43,7 @@ def no_weights(tmp_path, monkeypatch):
 def hub(tmp_path, monkeypatch, no_weights):
     """A server with the addresses of the hub; the fixture is the folder that it serves."""
     served = tmp_path / "served"
-    folder = served / "sentence-transformers" / "all-MiniLM-L6-v2" / "resolve" / "main"
+    folder = served / "sentence-transformers" / "all-MiniLM-L6-v2" / "resolve" / REVISION
     folder.mkdir(parents=True)
     for name in FILES:
         (folder / name).symlink_to(KNOWN / name)
@@ -86,21 +93,26 @@ def test_progress_says_how_many_megabytes_have_come(hub, no_weights):
     assert heard[-1] == (90, 90)
 
 
-def test_other_weights_from_the_hub_are_refused_and_not_kept(hub, no_weights):
-    spoil(hub / MODEL)
-    result = call("fetch", "minilm")
-    assert result.returncode == 1
-    assert "that came is not all-MiniLM-L6-v2: its sha256 is" in result.stderr
+@pytest.mark.parametrize("name", FILES)
+def test_another_file_from_the_hub_is_refused_and_not_kept(name, hub, no_weights):
+    spoil(hub / name)
+    with pytest.raises(BadFile, match=f"the {name} that came is not that of all-MiniLM-L6-v2"):
+        fetch_weights()
+    assert not (no_weights / name).exists()
     assert not (no_weights / MODEL).exists()
 
 
-def test_fetch_replaces_weights_that_were_spoiled(hub, no_weights):
+def test_fetch_replaces_files_that_were_spoiled(hub, no_weights):
     shutil.copytree(KNOWN, no_weights)
     spoil(no_weights / MODEL)
     with pytest.raises(BadFile, match="remove it, and `adamerge fetch minilm` gets the right one"):
         load_encoder("minilm")
     assert call("fetch", "minilm").returncode == 0
     assert find_weights() == no_weights
+
+    spoil(no_weights / "tokenizer.json")
+    assert fetch_weights() == no_weights
+    assert (no_weights / "tokenizer.json").read_bytes() == (KNOWN / "tokenizer.json").read_bytes()
 
 
 def write_wheel(folder):

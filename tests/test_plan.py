@@ -290,8 +290,10 @@ def test_every_dtype_of_a_plan_has_a_measured_speed():
 # ------------------------------------------------------------------------------------------------ command line
 
 
-def test_the_command_prints_a_row_a_line_and_marks_the_choice(folder):
-    done = call("plan", folder, "--bytes-per-page", "300", "--json")
+def test_the_command_prints_a_row_a_line_marks_the_choice_and_writes_a_page(folder, tmp_path):
+    page = tmp_path / "plan.html"
+    done = call("plan", folder, "--bytes-per-page", "300", "--json", "-o", page)
+    assert "What to store for 300 bytes a page" in page.read_text(encoding="utf-8")
     rows = lines(done)
     assert done.returncode == 0
     assert next(row["bytes_per_page"] for row in rows if row["chosen"]) <= 300

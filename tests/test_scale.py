@@ -24,6 +24,7 @@ from adamerge.compress import parse_method
 from adamerge.encoders import EncoderSpec
 from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.errors import BadInput, Locked, MissingExtra, PageFailed
+from adamerge.scale.failures import result_of
 from adamerge.vectors import open_shards, units
 from adamerge.vectors.compress_folder import compress_folder, compressed_folder
 from adamerge.vectors.planned import write_unit
@@ -317,3 +318,14 @@ def test_a_worker_that_lacks_a_package_says_which(ray_cluster, documents, tmp_pa
             scale.Cluster("auto", workers=1),
         )
     assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_that_lacks_the_module_of_its_task_says_which(ray_cluster, tmp_path, monkeypatch):
+    """A node without adamerge itself fails in this way."""
+    (tmp_path / "unshipped_task.py").write_text("def work(): ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from unshipped_task import work
+
+    ref = ray_cluster.ray.remote(num_cpus=1, max_retries=0)(work).remote()
+    with pytest.raises(MissingExtra, match="a worker has no package 'unshipped_task': install it"):
+        result_of(ray_cluster.ray, ref)

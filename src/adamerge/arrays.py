@@ -69,7 +69,10 @@ def directions(values: ArrayLike, what: str) -> Floats:
 
 def zero_rows(vectors: Floats | Halves) -> Ints:
     """Indices of the rows that are all zeros: few begin with a zero, so few are looked at."""
-    suspects = np.flatnonzero(vectors[:, 0] == 0)
+    begins_with_zero = vectors[:, 0] == 0
+    if not begins_with_zero.any():
+        return np.zeros(0, np.int32)
+    suspects = np.flatnonzero(begins_with_zero)
     return suspects[~vectors[suspects].any(axis=1)].astype(np.int32)
 
 

@@ -7,14 +7,16 @@ living one by a lock that the system takes back when a process ends, however it 
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import file_digest
 from pathlib import Path
 from shutil import rmtree
+from tempfile import TemporaryFile
 from uuid import uuid4
 from zlib import crc32
 
+from adamerge.buckets import AnyPath, BucketPath
 from adamerge.errors import BadFile, Locked
 
 TEMPORARY = ".tmp"
@@ -37,12 +39,37 @@ def replacing(path: str | Path) -> Iterator[Path]:
         os.close(holder)
 
 
-def write(path: str | Path, content: str | bytes) -> None:
+def write(path: str | AnyPath, content: str | bytes) -> None:
     """Write a file; who reads it meanwhile sees the old content or the new one, never a part."""
     if isinstance(content, str):
         content = content.encode()
+    if isinstance(path, BucketPath):
+        path.write_bytes(content)
+        return
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def write_lines(path: AnyPath, lines: Iterable[str]) -> None:
+    """Write a file line by line, so that memory does not grow with it; it is there whole or not at all."""
+    if isinstance(path, BucketPath):
+        # An object appears when its stream is closed, also after half of its lines: all lines come first.
+        with TemporaryFile("w+") as whole:
+            whole.writelines(lines)
+            whole.seek(0)
+            path.write_parts(line.encode() for line in whole)
+        return
+    with replacing(path) as temporary, temporary.open("w") as file:
+        file.writelines(lines)
+
+
+def read_lines(path: AnyPath) -> Iterator[str]:
+    """The lines of a file, one at a time."""
+    if isinstance(path, BucketPath):
+        yield from path.read_lines()
+        return
+    with path.open() as file:
+        yield from file
 
 
 def rename(temporary: Path, path: Path) -> None:
@@ -111,8 +138,10 @@ def lock(path: Path) -> int:
     return opened
 
 
-def lock_folder(path: Path) -> int:
-    """Make a folder if it is not there, and lock it as lock() does."""
+def lock_folder(path: AnyPath) -> int:
+    """Make a folder if it is not there, and lock it as lock() does; a folder in a bucket has no lock."""
+    if isinstance(path, BucketPath):
+        return os.open(os.devnull, os.O_RDONLY)  # to be closed as a lock is
     if path.exists() and not path.is_dir():
         raise BadFile(f"{path} is a file, and a folder is written here")
     make_folder(path)
@@ -131,6 +160,20 @@ def make_folder(path: Path) -> None:
         with suppress(OSError):
             path.rmdir()
         raise
+
+
+def lies_in(path: AnyPath, folder: AnyPath) -> bool:
+    """Whether a path is a folder or lies inside it."""
+    if isinstance(path, BucketPath) or isinstance(folder, BucketPath):
+        return f"{path}/".startswith(f"{folder}/")
+    return folder.resolve() in (path.resolve(), *path.resolve().parents)
+
+
+def size_of(path: AnyPath) -> int:
+    """Bytes of a file."""
+    if isinstance(path, BucketPath):
+        return path.size()
+    return path.stat().st_size
 
 
 def hash_of(path: Path) -> str:

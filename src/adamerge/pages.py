@@ -82,6 +82,8 @@ def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     # a file that is given twice is one, by the name it was first given
     each: dict[Path, tuple[Path, str]] = {}
     for given in paths:
+        if "://" in str(given):
+            raise BadInput(f"pages are read from a disk; mount the bucket, or copy {given} first")
         for path, name in _find(str(given)):
             each.setdefault(path.absolute(), (path, name))
     found = list(each.values())

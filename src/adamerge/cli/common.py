@@ -10,10 +10,17 @@ from typing import Any
 
 import click
 
+from adamerge.buckets import AnyPath, as_path
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
 from adamerge.user_modules import import_user_module
+
+
+def folder_or_bucket(_: click.Context, __: click.Parameter, given: str) -> AnyPath:
+    """The path that a text stands for: on a disk, or in a bucket (s3://bucket/folder, gs://bucket/folder)."""
+    return as_path(given)
+
 
 in_store = click.argument("address", metavar="STORE", type=click.Path())
 as_lines = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")

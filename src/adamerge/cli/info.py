@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from adamerge import compression_report
+from adamerge.buckets import SCHEMES, AnyPath, as_path
 from adamerge.cli.common import vector_options
 from adamerge.cli.text_table import counted
 from adamerge.errors import BadInput
+from adamerge.files import size_of
 from adamerge.store import is_store, open_named
 from adamerge.types import MultiVector
 from adamerge.vectors import (
@@ -99,21 +101,29 @@ def _value_in_words(key: str, value: Any) -> str:
     return f"{value:.3g}"
 
 
-def facts(address: str | Path, options: ReadOptions = NO_OPTIONS) -> dict[str, Any]:
+def facts(address: str | AnyPath, options: ReadOptions = NO_OPTIONS) -> dict[str, Any]:
     """What a store, a folder or a file of vectors holds; `options` are for files of other programs."""
-    if options and (is_store(address) or is_shards(address)):
+    name = str(address)
+    if options and (is_store(name) or is_shards(address)):
         raise BadInput(f"{address} says itself where its vectors are: leave out {options}")
-    if is_store(address):
-        with open_named(str(address)) as store:
-            return store.facts()
-    path = Path(address)
-    if is_shards(path):
-        return _facts_of_shards(path)
+    if is_store(name):
+        with open_named(name) as store:
+            if store.about is not None or not _is_bucket_of_vectors(name):
+                return store.facts()
+    if is_shards(address):
+        return _facts_of_shards(as_path(address))
+    path = Path(name)
     pages = read_vectors(path, column=options.column, prompt_rows=options.prompt_rows)
     return _facts_of_pages(pages) | recorded_encoder(path)
 
 
-def _facts_of_shards(path: Path) -> dict[str, Any]:
+def _is_bucket_of_vectors(address: str) -> bool:
+    """Whether an address is a folder of vectors in a bucket."""
+    scheme = address.partition("://")[0]
+    return scheme in SCHEMES and is_shards(address)
+
+
+def _facts_of_shards(path: AnyPath) -> dict[str, Any]:
     """What a folder of vectors holds, compressed or not."""
     folder = open_shards(path)
     manifest = folder.manifest
@@ -127,7 +137,7 @@ def _facts_of_shards(path: Path) -> dict[str, Any]:
         totals = all_pages.json()
         del totals["page"]
         facts |= {"method": manifest.method} | totals
-    facts["bytes on disk"] = sum(file.stat().st_size for file in path.iterdir())
+    facts["bytes on disk"] = sum(size_of(file) for file in path.iterdir())
     facts["shards"] = len(folder.counts)
 
     versions = {f"{package} version": version for package, version in manifest.versions.items()}

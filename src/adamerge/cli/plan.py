@@ -77,6 +77,12 @@ def budget_options(verb: Any) -> Any:
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of all that is drawn.")
 @click.option(
+    "-o",
+    "out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="HTML file to write, with the frontier as a plot.",
+)
+@click.option(
     "--encoder", "name", help=f"The encoder.  [default: that of the vectors, or {DEFAULT_ENCODER}]"
 )
 @in_batches
@@ -98,6 +104,7 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     \b
     adamerge plan reports/ --total 50GB --pages 2000000
     adamerge plan vectors/ --bytes-per-page 20kB
+    adamerge plan vectors/ --bytes-per-page 20kB -o plan.html
     adamerge plan vectors/ --max-loss 0.01 --queries asked.txt --json
     """  # noqa: D301 (click reads the backslash)
     corpus_pages = options["corpus_pages"]
@@ -135,6 +142,9 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
         click.echo(text_table(HEAD, [_cells(row) for row in found.rows]))
         if found.chosen is not None:
             click.echo("\n".join(["", *needs_lines(found, found.chosen)]))
+    if options["out"] is not None:
+        path = found.save(options["out"])
+        click.echo(f"adamerge: wrote {path}", err=True)
     _tell(found)
 
 

@@ -4,15 +4,16 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adamerge import compression_report
+from adamerge.buckets import AnyPath, BucketPath
 from adamerge.cli.cluster import cluster_of, on_cluster, tell_summary, with_workers
 from adamerge.cli.common import (
     encoder_spec,
+    folder_or_bucket,
     in_batches,
     max_visual_tokens,
     on_device,
@@ -39,6 +40,7 @@ from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.encoders.spec import examples
 from adamerge.errors import AdamergeError, BadInput
+from adamerge.files import lies_in
 from adamerge.pages import DPI, count_pages, other_files
 from adamerge.types import MultiVector
 from adamerge.vectors import (
@@ -61,7 +63,14 @@ SHOWN = 20  # pages printed in a table; --json has them all
 
 @click.command()
 @click.argument("pages", nargs=-1, required=True)
-@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "-o",
+    "out",
+    required=True,
+    type=click.Path(),
+    callback=folder_or_bucket,
+    help="Folder to write, or s3://bucket/folder.",
+)
 @click.option(
     "--encoder",
     "name",
@@ -100,7 +109,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
 @with_workers
 def encode(
     pages: tuple[str, ...],
-    out: Path,
+    out: AnyPath,
     name: str,
     method_name: str | None,
     resume: bool,
@@ -150,7 +159,8 @@ def encode(
             tell_summary(cost)
 
     click.echo(f"{out}: {summary(facts(out))}")
-    tell_passed_over(other_files(pages, apart=out))
+    folder = None if isinstance(out, BucketPath) else out
+    tell_passed_over(other_files(pages, apart=folder))
     tell_skipped(bad)
 
 
@@ -173,8 +183,15 @@ def encoders(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
-@click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.argument("source", metavar="IN", type=click.Path(), callback=folder_or_bucket)
+@click.option(
+    "-o",
+    "out",
+    required=True,
+    type=click.Path(),
+    callback=folder_or_bucket,
+    help="Folder to write, or s3://bucket/folder.",
+)
 @click.option(
     "--method",
     "names",
@@ -201,8 +218,8 @@ def encoders(as_json: bool) -> None:
 @vector_options
 @on_cluster
 def compress(
-    source: Path,
-    out: Path,
+    source: AnyPath,
+    out: AnyPath,
     names: tuple[str, ...],
     workers: int | None,
     ray: str | None,
@@ -223,10 +240,11 @@ def compress(
     adamerge compress pages.parquet -o small --column embedding --prompt-rows 4,7 --method height
     adamerge compress vectors/ -o small/ --method adamerge --method sem-cluster:m=4
     adamerge compress vectors/ -o small/ --method height --ray auto
+    adamerge compress s3://bucket/vectors -o s3://bucket/small --method height
     """  # noqa: D301 (click reads the backslash)
     methods = [parse_method(name) for name in names]
     read_options = ReadOptions(column, prompt_rows)
-    if out.resolve() == source.resolve() or source.resolve() in out.resolve().parents:
+    if lies_in(out, source):
         raise BadInput(f"OUT must not be IN or lie inside it: {out}")
     cluster = None
     if ray is not None:
@@ -271,9 +289,9 @@ def _as_options(values: Mapping[str, Any]) -> str:
 
 
 def _compress(
-    source: Path,
+    source: AnyPath,
     options: ReadOptions,
-    folder: Path,
+    folder: AnyPath,
     method: Method,
     workers: int | None,
     dtype: str,
@@ -301,7 +319,7 @@ def _compress(
             out.add(small)
 
 
-def _compressing_cluster(address: str, source: Path, workers: int | None) -> "Cluster | None":
+def _compressing_cluster(address: str, source: AnyPath, workers: int | None) -> "Cluster | None":
     """The cluster to compress on; it takes a folder of vectors, a shard at a time."""
     if workers is not None:
         raise click.UsageError(
@@ -310,15 +328,15 @@ def _compressing_cluster(address: str, source: Path, workers: int | None) -> "Cl
     if not is_shards(source):
         raise BadInput(
             f"a cluster compresses folders of vectors, as adamerge encode writes them; {source} is none: "
-            "leave out --ray"
+            f"leave out --ray, or first am.write_vectors('vectors', am.read_vectors('{source}'))"
         )
     return cluster_of(address)
 
 
 def _compress_on_cluster(
-    source: Path,
+    source: AnyPath,
     options: ReadOptions,
-    folder: Path,
+    folder: AnyPath,
     method: Method,
     dtype: str,
     cluster: "Cluster",
@@ -334,14 +352,14 @@ def _compress_on_cluster(
     tell_summary(cost)
 
 
-def _is_empty(source: Path, options: ReadOptions) -> bool:
+def _is_empty(source: AnyPath, options: ReadOptions) -> bool:
     """Whether there is no page to read; a manifest says how many there are, of other files the first one is read."""
     if is_shards(source) and not options:
         return len(open_shards(source)) == 0
     return next(_pages(source, options), None) is None
 
 
-def _pages(source: Path, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:
+def _pages(source: AnyPath, options: ReadOptions, start: int = 0) -> Iterator[MultiVector]:
     return read_vectors(source, start, column=options.column, prompt_rows=options.prompt_rows)
 
 

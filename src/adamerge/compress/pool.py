@@ -51,7 +51,7 @@ def _matched(vectors: ArrayLike, groups: ArrayLike) -> tuple[Floats, Ints]:
 
 
 def _count(groups: Ints) -> int:
-    sizes = np.bincount(np.maximum(groups, -1) + 1)[1:]
-    if groups.min() < -1 or not len(sizes) or not sizes.all():
+    sizes = np.bincount(groups + 1)[1:]
+    if not len(sizes) or not sizes.all():
         raise BadInput("groups must be 0 .. m-1, each at least once, or -1 for a pruned patch")
     return len(sizes)

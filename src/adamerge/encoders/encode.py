@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from adamerge.buckets import AnyPath
 from adamerge.compress import Method, compress_pages
 from adamerge.encoders import Encoder
 from adamerge.encoders.ocr_fallback import prepare_page
@@ -56,7 +57,7 @@ class Skipped:
 
 def encode_files(
     paths: Sequence[str | Path],
-    out: str | Path,
+    out: str | AnyPath,
     encoder: Encoder,
     how: Encoding = DEFAULT,
     *,
@@ -79,7 +80,7 @@ def encode_files(
 
 
 def encoded_folder(
-    paths: Sequence[str | Path], out: str | Path, about: Mapping[str, Any], how: Encoding
+    paths: Sequence[str | Path], out: str | AnyPath, about: Mapping[str, Any], how: Encoding
 ) -> PlannedFolder:
     """The folder to write; `about` is what the encoder says of itself."""
     files = find_files(paths)
@@ -128,7 +129,7 @@ def _read_unit(unit: Unit, dpi: int, skip_bad: Report | None) -> Iterator[Page]:
 
 def encode_pages(
     pages: Callable[[Container[str]], Iterable[Page]],
-    out: str | Path,
+    out: str | AnyPath,
     encoder: Encoder,
     *,
     about: dict[str, Any],

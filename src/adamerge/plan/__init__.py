@@ -9,6 +9,7 @@ loss_map.py       agreement -> expected loss, by loss_map.json
 frontier.py       rows -> those that nothing beats, and the one to take
 speeds.py         how fast one machine is, by speeds.json
 store_needs.py    a row -> memory, limits and times of a store
+plan_html.py      a plan -> one HTML file; web/: its page, style and JavaScript modules
 planning.py       all of it: pages, a target -> a Plan; for_indexing.py: the plan of files that are indexed next
 """
 

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from adamerge import files
 from adamerge.arrays import ArrayLike
 from adamerge.codes import check_dtype
 from adamerge.errors import BadInput, BadShape
 from adamerge.fidelity import Drawing, Queries, draw_queries
 from adamerge.fidelity.queries import given_queries
+from adamerge.html_file import in_frame
+from adamerge.plan import plan_html
 from adamerge.plan.candidates import DTYPES, PRUNE_AT, Candidate, for_target, on_grid
 from adamerge.plan.frontier import PlanRow, choose, frontier, nearest, to_row
 from adamerge.plan.loss_map import is_judged, load_loss_map
@@ -76,6 +80,20 @@ class Plan:
         if self.chosen is None:
             return f"nothing meets {self.target}{_closest(self.nearest)}"
         return f"{self.chosen.method} for {self.target}: {_size(self.chosen)}, {_loss(self.chosen)}"
+
+    @property
+    def html(self) -> str:
+        """The plan as one HTML file, with the frontier as a plot."""
+        return plan_html.render(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the HTML to a file, under a temporary name until it is whole."""
+        path = Path(path)
+        files.write(path, self.html)
+        return path
+
+    def _repr_html_(self) -> str:
+        return in_frame(self.html, "What to store")
 
 
 def plan(

@@ -5,6 +5,7 @@ unit that is tried again, or twice at once, does no harm, and a run that was sto
 process that was started (the driver) plans, counts, tries again and finishes.
 
     connect.py       a cluster by its address; what is set before Ray is imported
+    cluster_size.py  how many cores and nodes it has now
     user_code.py     Python files of a user reach the workers
     failures.py      what Ray raises -> a worker that was lost, or an error of adamerge
     pool.py          workers: tasks for compression, actors that load an encoder once

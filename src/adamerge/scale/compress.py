@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
+from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import Method, compress_pages, parse_method
 from adamerge.compress.names import MethodInDtype, split_dtype
 from adamerge.errors import Damaged
@@ -27,14 +27,14 @@ from adamerge.vectors.watcher import Watcher
 class CompressJob:
     """What every task of a run is told."""
 
-    out: Path
+    out: AnyPath
     manifest: Manifest
     user_files: tuple[UserFile, ...]
 
 
 def compress_folder(
-    source: str | Path,
-    out: str | Path,
+    source: str | AnyPath,
+    out: str | AnyPath,
     method: Method | MethodInDtype | str,
     cluster: Cluster,
     *,
@@ -43,15 +43,15 @@ def compress_folder(
 ) -> Summary:
     """Compress the pages of a folder on a cluster, into the same bytes as on one machine.
 
-    The folders are on a disk that every node sees under the same path. Shards that an earlier run wrote are passed
-    over.
+    The folders are on a disk that every node sees under the same path, or in a bucket. Shards that an earlier
+    run wrote are passed over.
     """
     shards = open_shards(source)
     if isinstance(method, str):
         method = parse_method(method)
     plain, named_dtype = split_dtype(method)
     kept = dtype or named_dtype or "float16"
-    with compressed_folder(shards, Path(out).absolute(), plain, kept) as folder:
+    with compressed_folder(shards, as_path(out).absolute(), plain, kept) as folder:
         if watcher:
             watcher.pass_over(folder.done())
         if folder.is_finished:
@@ -85,7 +85,7 @@ def compress_unit(job: CompressJob, attempt: Attempt) -> Done:
 def _page_loaders(unit: Unit) -> Iterator[Callable[[], MultiVector]]:
     """A function for each page of a unit that makes it."""
     for part in unit.parts:
-        arrays, ids = read_shard(Path(part.path))
+        arrays, ids = read_shard(as_path(part.path))
         if len(ids) < part.numbers.stop - 1:
             raise Damaged(f"{part.path} holds {len(ids)} pages, and the manifest counts more")
         loaders = list(columns.page_loaders(arrays, ids, part.path, part.first - 1))
@@ -96,4 +96,4 @@ def _page_loaders(unit: Unit) -> Iterator[Callable[[], MultiVector]]:
 def _page_id(unit: Unit) -> str:
     """The id of the one page of a unit."""
     page: FilePages = unit.parts[0]
-    return read_ids(Path(page.path))[page.first - 1]
+    return read_ids(as_path(page.path))[page.first - 1]

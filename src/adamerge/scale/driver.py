@@ -6,6 +6,7 @@ from typing import Any
 
 from adamerge.errors import PageFailed, WorkerLost
 from adamerge.pages import Report
+from adamerge.scale.cluster_size import ClusterSize
 from adamerge.scale.failures import Lost, result_of
 from adamerge.scale.pool import Attempt, Done, Pool
 from adamerge.scale.summary import Summary, counted
@@ -37,6 +38,7 @@ class Driver:
         """Begin with nothing done."""
         self.summary = summary or Summary()
         self._ray, self._pool = ray, pool
+        self._size = ClusterSize(ray)
         self._page_id = page_id
         self._skip_bad, self._watcher = skip_bad, watcher
         self._gpus_per_worker = gpus_per_worker
@@ -91,10 +93,10 @@ class Driver:
         return results
 
     def _tell_nodes(self) -> None:
-        nodes = [node for node in self._ray.nodes() if node["Alive"]]
-        self.summary.nodes = max(self.summary.nodes, len(nodes))
+        nodes = self._size.nodes
+        self.summary.nodes = max(self.summary.nodes, nodes)
         if self._watcher:
-            told = [counted(len(nodes), "node", "nodes")]
+            told = [counted(nodes, "node", "nodes")]
             if self.summary.retries:
                 told.append(counted(self.summary.retries, "retry", "retries"))
             self._watcher.begin(", ".join(told))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import parse_method
 from adamerge.compress.names import split_dtype
 from adamerge.encoders import Encoder, EncoderSpec
@@ -45,7 +46,7 @@ class LoadEncoder:
 class EncodeJob:
     """What an actor is told with every unit."""
 
-    out: Path
+    out: AnyPath
     manifest: Manifest
     batch_size: int
     dpi: int
@@ -91,7 +92,7 @@ class EncodingActor:
 
 def encode_files(
     paths: Sequence[str | Path],
-    out: str | Path,
+    out: str | AnyPath,
     encoder: EncoderSpec,
     cluster: Cluster,
     how: Encoding = DEFAULT,
@@ -101,8 +102,8 @@ def encode_files(
 ) -> Summary:
     """Encode files on a cluster, into the same bytes as on one machine.
 
-    Files and folder are on a disk that every node sees under the same path. Units that an earlier run wrote are passed
-    over.
+    Files and folder are on a disk that every node sees under the same path; the folder may be in a bucket.
+    Units that an earlier run wrote are passed over.
     """
     setup = LoadEncoder(encoder, read_user_files(cluster.modules))
     with connected(cluster) as ray:
@@ -110,7 +111,7 @@ def encode_files(
         pool = ActorPool(ray, EncodingActor, setup, workers, cluster.gpus_per_worker)
         try:
             about = pool.wait_for_one()
-            with encoded_folder(paths, Path(out).absolute(), about, how) as folder:
+            with encoded_folder(paths, as_path(out).absolute(), about, how) as folder:
                 begin_watching(folder, skip_bad, watcher)
                 job = EncodeJob(
                     folder.path, folder.manifest, how.batch_size, how.dpi, skip_bad is not None

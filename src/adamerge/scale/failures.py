@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from adamerge.errors import AdamergeError, MissingExtra
 
+UNSHIPPED = "failed to import on the worker"  # of a function, as Ray says it
 MISSING = re.compile(r"No module named '([\w.]+)'")
 
 
@@ -31,7 +32,8 @@ def result_of(ray: Any, ref: Any) -> Any:
 
 def _of_error(cause: Exception, text: str) -> Lost:
     """Lost, if an error of the work may not come again; else it is raised."""
-    if isinstance(cause, AdamergeError | ImportError):
+    cannot_import = isinstance(cause, AdamergeError | ImportError) or UNSHIPPED in str(cause)
+    if cannot_import:
         _refuse_missing(f"{cause} {text}")
     if isinstance(cause, AdamergeError):
         raise cause from None

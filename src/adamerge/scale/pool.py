@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from adamerge.errors import Mismatch, WorkerLost
+from adamerge.scale.cluster_size import ClusterSize
 from adamerge.scale.failures import Lost, result_of
 from adamerge.vectors.units import Unit
 
 TASKS_PER_CORE = 2  # one at work, one on its way
+NAMED = 1000  # units that Ray's dashboard shows by their files: the driver keeps every name, 2 kB each, until it ends
 LOADING_TRIES = 3  # of actors that end while they load, before one has ever been ready
 
 
@@ -76,17 +78,17 @@ class TaskPool:
         self._ray = ray
         self._task = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(function)
         self._job = ray.put(job)
+        self._size = ClusterSize(ray)
         self._at_work = 0
 
     def has_room(self) -> bool:
         """Whether a core waits for work, or will soon."""
-        cores = int(self._ray.cluster_resources().get("CPU", 0))
-        return self._at_work < max(1, TASKS_PER_CORE * cores)
+        return self._at_work < max(1, TASKS_PER_CORE * self._size.cores)
 
     def submit(self, attempt: Attempt) -> Any:
-        """Start a task; Ray's dashboard shows it by its file."""
+        """Start a task."""
         self._at_work += 1
-        return self._task.options(name=attempt.unit.title).remote(self._job, attempt)
+        return _named(self._task, attempt.unit).remote(self._job, attempt)
 
     def release(self, ref: Any, is_lost: bool) -> None:
         """One task less."""
@@ -174,9 +176,10 @@ class ActorPool:
         return bool(self._idle)
 
     def submit(self, attempt: Attempt) -> Any:
-        """Give a unit to an actor that waits; Ray's dashboard shows it by its file."""
+        """Give a unit to an actor that waits."""
         actor = self._idle.popleft()
-        ref = actor.work.options(name=attempt.unit.title).remote(self.job_of(attempt.unit), attempt)
+        work = _named(actor.work, attempt.unit)
+        ref = work.remote(self.job_of(attempt.unit), attempt)
         self._at_work[ref] = actor
         return ref
 
@@ -193,6 +196,13 @@ class ActorPool:
         """End all actors."""
         for actor in [*self._starting.values(), *self._idle, *self._at_work.values()]:
             self._ray.kill(actor)
+
+
+def _named(work: Any, unit: Unit) -> Any:
+    """A task or method as Ray's dashboard is to show it: by the file of its unit."""
+    if unit.number < NAMED:
+        return work.options(name=unit.title)
+    return work
 
 
 def default_workers(ray: Any, gpus_per_worker: float) -> int:

@@ -9,7 +9,7 @@ from adamerge.server.api import endpoints as api
 from adamerge.server.web import files, login, originals, pages, pictures, uploads
 
 STATIC = Path(__file__).parent / "web" / "static"
-THEME = ("adamerge.inspector", "web/theme")  # style and script that the inspector shares with us
+THEME = ("adamerge.html_file", "web/theme")  # style and script that the inspector shares with us
 
 
 def routes() -> list[Route | Mount]:

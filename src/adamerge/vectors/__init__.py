@@ -3,7 +3,8 @@
 columns.py        pages <-> flat arrays
 row_columns.py    stored rows <-> flat arrays, in every dtype
 manifest.py       what made a folder
-shards.py         one shard written or read, all pages read; writer.py: fills a folder, also after kill -9
+shards.py         one shard written or read, all pages read; safetensors_object.py: a shard in a bucket
+writer.py         fills a folder, also after kill -9
 units.py          a run divided into units of work; planned.py: fills a folder unit by unit, by one process or many
 compress_folder.py   a folder of vectors -> a folder of compressed pages; watcher.py: is told how far a run is
 formats.py        which reader a file of others has, by its suffix; options.py: what readers have to be told
@@ -13,9 +14,9 @@ named_arrays.py   arrays by name -> pages; prompt.py: rows of the prompt -> extr
 
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import AnyPath, BucketPath, as_path
 from adamerge.errors import BadInput, NotFound
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import byaldi
@@ -44,7 +45,7 @@ __all__ = [
 
 
 def read_vectors(
-    path: str | Path,
+    path: str | AnyPath,
     start: int = 0,
     *,
     column: str = "",
@@ -55,27 +56,33 @@ def read_vectors(
     `column` names the column or array that holds the vectors, where that is not `vectors`. `prompt_rows` says how many
     rows before and after the patches of every page are not patches; they become `extra`.
     """
-    path = Path(path)
+    path = as_path(path)
     options = ReadOptions(column, prompt_rows)
     if is_shards(path):
         if options:
             raise BadInput(f"{path} says itself where its vectors are: leave out {options}")
         return open_shards(path).pages(start)
+    if isinstance(path, BucketPath):
+        raise NotFound(
+            f"{path} is not a folder of vectors, and other files are read from a disk: copy them first"
+        )
     if not path.exists():
         raise NotFound(f"{path} does not exist")
     return islice(read_path(path, options), start, None)
 
 
-def recorded_encoder(path: str | Path) -> dict[str, Any]:
+def recorded_encoder(path: str | AnyPath) -> dict[str, Any]:
     """What a folder of vectors says about the encoder that made it; empty if it says nothing."""
-    path = Path(path)
+    path = as_path(path)
     if is_shards(path):
         return read_manifest(path).encoder
+    if isinstance(path, BucketPath):
+        return {}
     if byaldi.is_index(path):
         return {"name": byaldi.model_of(path)}
     return {}
 
 
-def read_compressed(path: str | Path) -> Iterator[Compressed]:
+def read_compressed(path: str | AnyPath) -> Iterator[Compressed]:
     """The compressed pages of a folder, read when they are asked for."""
     return open_shards(path).compressed()

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
+from adamerge.buckets import AnyPath, as_path
 from adamerge.compress.names import Method
 from adamerge.compress.stream import compress_pages
 from adamerge.types import Compressed
@@ -14,7 +14,7 @@ from adamerge.vectors.watcher import Watcher
 from adamerge.vectors.writer import new_manifest
 
 
-def compressed_folder(source: Shards, out: Path, method: Method, dtype: str) -> PlannedFolder:
+def compressed_folder(source: Shards, out: AnyPath, method: Method, dtype: str) -> PlannedFolder:
     """The folder to write: a shard of it for each shard of the source."""
     read_from = fingerprint(source.path)
     manifest = new_manifest(dtype, str(method), read_from, source.manifest.encoder)
@@ -23,7 +23,7 @@ def compressed_folder(source: Shards, out: Path, method: Method, dtype: str) -> 
 
 def compress_folder(
     source: Shards,
-    out: str | Path,
+    out: str | AnyPath,
     method: Method,
     *,
     dtype: str = "float16",
@@ -31,7 +31,7 @@ def compress_folder(
     watcher: Watcher | None = None,
 ) -> None:
     """Compress the pages of a folder on `workers` threads; shards that an earlier run wrote are passed over."""
-    with compressed_folder(source, Path(out), method, dtype) as folder:
+    with compressed_folder(source, as_path(out), method, dtype) as folder:
         if watcher:
             watcher.pass_over(folder.done())
         missing = list(folder.missing())

@@ -2,11 +2,12 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from adamerge import files
+from adamerge.buckets import AnyPath, as_path
 from adamerge.codes import DTYPES
 from adamerge.errors import Damaged, NotFound, TooNew
 
@@ -43,12 +44,14 @@ class Manifest:
         return self.dtype, self.method, self.source, self.encoder
 
 
-def write_manifest(path: Path, manifest: Manifest) -> None:
+def write_manifest(path: AnyPath, manifest: Manifest) -> None:
     """Write a folder's manifest; it is there whole or not at all."""
-    files.write(path / NAME, json.dumps(asdict(manifest), indent=1) + "\n")
+    # In parts, because a folder may have 100,000 shards.
+    parts = json.JSONEncoder(indent=1).iterencode(vars(manifest))
+    files.write_lines(path / NAME, chain(parts, ["\n"]))
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: AnyPath) -> Manifest:
     """The manifest of a folder; one that a later version wrote is refused."""
     try:
         raw = json.loads((path / NAME).read_text())
@@ -73,9 +76,9 @@ def read_manifest(path: Path) -> Manifest:
     return manifest
 
 
-def is_shards(path: str | Path) -> bool:
+def is_shards(path: str | AnyPath) -> bool:
     """Whether a path is a folder of vectors that adamerge wrote, or began to write."""
-    return (Path(path) / NAME).exists()
+    return (as_path(path) / NAME).exists()
 
 
 def _wrong_field(manifest: Manifest) -> str:

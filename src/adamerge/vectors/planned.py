@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from adamerge import files
+from adamerge.buckets import AnyPath, as_path
 from adamerge.errors import BadFile, Damaged, Mismatch
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns, shards
@@ -45,10 +45,10 @@ class PlannedFolder:
     """
 
     def __init__(
-        self, path: str | Path, manifest: Manifest, plan: Callable[[], Iterable[Unit]]
+        self, path: str | AnyPath, manifest: Manifest, plan: Callable[[], Iterable[Unit]]
     ) -> None:
         """Open a folder to fill, or to go on filling it; `plan` is asked for the units of a new one."""
-        self.path = Path(path)
+        self.path = as_path(path)
         self.manifest = manifest
         self._counts: dict[int, int] = {}  # pages that each unit made which is known to be done
         self._skipped: dict[int, Sequence[str]] = {}
@@ -174,7 +174,7 @@ class PlannedFolder:
 
 
 def write_unit(
-    path: Path,
+    path: AnyPath,
     manifest: Manifest,
     unit: Unit,
     pages: Sequence[MultiVector | Compressed],
@@ -192,7 +192,7 @@ def write_unit(
     return UnitOutput(len(pages), skipped)
 
 
-def read_output(path: Path, unit: Unit) -> UnitOutput | None:
+def read_output(path: AnyPath, unit: Unit) -> UnitOutput | None:
     """What a unit has made, as its files tell; None if it is not done."""
     skipped: list[str] = []
     note = path / _note_name(unit)

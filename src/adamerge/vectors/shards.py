@@ -13,7 +13,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -22,11 +21,13 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from adamerge import files
-from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged
+from adamerge.buckets import AnyPath, BucketPath, as_path
+from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, NotFound
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
-from adamerge.vectors.manifest import FLOATS, Manifest, is_shards, read_manifest
+from adamerge.vectors.manifest import FLOATS, NAME, Manifest, is_shards, read_manifest
 from adamerge.vectors.row_columns import Array, dtype_of
+from adamerge.vectors.safetensors_object import SafetensorsObject
 
 SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
 
@@ -44,7 +45,7 @@ class Part(NamedTuple):
 class Shards:
     """A folder of vectors, opened; pages are read when they are asked for, a shard at a time."""
 
-    path: Path
+    path: AnyPath
     manifest: Manifest
     counts: dict[str, int]  # shard -> pages
 
@@ -146,22 +147,23 @@ def load_written_page(load: Callable[[], MultiVector]) -> MultiVector:
         raise Damaged(str(error)) from None
 
 
-def open_shards(path: str | Path) -> Shards:
+def open_shards(path: str | AnyPath) -> Shards:
     """Open a folder of vectors; one that is not finished, or lacks a shard, is refused."""
-    path = Path(path)
+    path = as_path(path)
     manifest = read_manifest(path)
     if manifest.pages is None:
         written = len(list(path.glob("shard-*.safetensors")))
         raise BadFile(
             f"{path} is not finished ({written} shards): run the command that writes it again"
         )
+    there = {file.name for file in path.iterdir()}
     for name in manifest.shards:
-        if not (path / name).exists():
+        if name not in there:
             raise Damaged(f"{path / name} is missing, and the manifest counts on it")
     return Shards(path, manifest, manifest.shards)
 
 
-def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
+def write_shard(path: AnyPath, arrays: dict[str, Array], ids: list[str]) -> None:
     """Write flat arrays and page ids; the shard is there whole or not at all."""
     checksums = {}
     for name, array in arrays.items():
@@ -171,7 +173,7 @@ def write_shard(path: Path, arrays: dict[str, Array], ids: list[str]) -> None:
 
 
 def read_shard(
-    path: Path, only: Collection[str] | None = None
+    path: AnyPath, only: Collection[str] | None = None
 ) -> tuple[dict[str, Array], list[str]]:
     """The flat arrays (all, or `only` some) and page ids of a shard; a byte that changed since is noticed."""
     arrays = {}
@@ -187,13 +189,13 @@ def read_shard(
     return arrays, ids
 
 
-def read_ids(path: Path) -> list[str]:
+def read_ids(path: AnyPath) -> list[str]:
     """The page ids of a shard; its arrays are not read."""
     _, ids = read_shard(path, only=())
     return ids
 
 
-def dimension(path: Path) -> int:
+def dimension(path: AnyPath) -> int:
     """Numbers in a vector of a shard, d."""
     with _opened(path) as file:
         if "dimensions" in file.keys():  # noqa: SIM118 (not a dict)
@@ -202,7 +204,7 @@ def dimension(path: Path) -> int:
     return int(d)
 
 
-def pages_per_shard(path: Path) -> dict[str, int]:
+def pages_per_shard(path: AnyPath) -> dict[str, int]:
     """The shards that are in a folder now, finished or not, and the pages of each."""
     counts = {}
     for name in shard_names(path):
@@ -210,7 +212,7 @@ def pages_per_shard(path: Path) -> dict[str, int]:
     return counts
 
 
-def shard_names(path: Path) -> list[str]:
+def shard_names(path: AnyPath) -> list[str]:
     """The names of the shards in a folder, in order; a gap in their numbers is refused."""
     names = sorted(file.name for file in path.glob("shard-*.safetensors"))
     expected = [shard_name(number) for number in range(len(names))]
@@ -225,28 +227,33 @@ def shard_name(number: int) -> str:
     return f"shard-{number:05d}.safetensors"
 
 
-def fingerprint(source: Path) -> str:
+def fingerprint(source: AnyPath) -> str:
     """What a file or folder of vectors holds, in eight letters; a folder of shards tells by their checksums."""
-    if not source.is_dir():
-        return files.fingerprint((source.name, source))
     if is_shards(source):
         metadata = [_metadata(source / name) for name in open_shards(source).counts]
         return f"{crc32(json.dumps(metadata).encode()):08x}"
+    if isinstance(source, BucketPath):
+        raise NotFound(f"{source} is not a folder of vectors: it has no {NAME}")
+    if not source.is_dir():
+        return files.fingerprint((source.name, source))
 
     inside = sorted(file for file in source.rglob("*") if file.is_file())
     named = [(file.relative_to(source).as_posix(), file) for file in inside]
     return files.fingerprint(*named)
 
 
-def _metadata(path: Path) -> Any:
+def _metadata(path: AnyPath) -> Any:
     with _opened(path) as shard:
         return shard.metadata()
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: AnyPath) -> Iterator[Any]:
     """A shard as safetensors has it; whatever goes wrong with it in the block is Damaged."""
     try:
+        if isinstance(path, BucketPath):
+            yield SafetensorsObject(path)
+            return
         with safe_open(path, framework="numpy") as file:
             yield file
     except (AdamergeError, MemoryError):

@@ -8,9 +8,9 @@ unit, so that it is read one unit at a time, however many there are.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 from adamerge import files
+from adamerge.buckets import AnyPath
 from adamerge.errors import Damaged
 from adamerge.vectors.shards import Shards, shard_name
 
@@ -114,21 +114,19 @@ def units_of_shards(folder: Shards) -> Iterator[Unit]:
         yield Unit(number, (FilePages(path, name, 1, pages),))
 
 
-def write_plan(path: Path, units: Iterable[Unit]) -> None:
+def write_plan(path: AnyPath, units: Iterable[Unit]) -> None:
     """Write units to a file; it is there whole or not at all."""
-    with files.replacing(path) as temporary, temporary.open("w") as lines:
-        for unit in units:
-            lines.write(json.dumps(asdict(unit)) + "\n")
+    lines = (json.dumps(asdict(unit)) + "\n" for unit in units)
+    files.write_lines(path, lines)
 
 
-def read_plan(path: Path) -> Iterator[Unit]:
+def read_plan(path: AnyPath) -> Iterator[Unit]:
     """The units of a plan, one at a time."""
-    with path.open() as lines:
-        for line in lines:
-            yield _unit(line, path)
+    for line in files.read_lines(path):
+        yield _unit(line, path)
 
 
-def _unit(line: str, path: Path) -> Unit:
+def _unit(line: str, path: AnyPath) -> Unit:
     try:
         read = json.loads(line)
         parts = [FilePages(**part) for part in read["parts"]]

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from adamerge import files
+from adamerge.buckets import AnyPath, BucketPath, as_path
 from adamerge.codes import DTYPES, bytes_per_row
 from adamerge.errors import BadFile, BadInput, Mismatch
 from adamerge.types import Compressed, MultiVector
@@ -45,7 +45,7 @@ class Writer:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | AnyPath,
         *,
         dtype: DTypeLike = "float16",
         method: str = "",
@@ -54,7 +54,7 @@ class Writer:
     ) -> None:
         """Open a folder to write, or to go on writing what the same source, encoder and method began."""
         name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
-        self.path = Path(path)
+        self.path = as_path(path)
         self.manifest = new_manifest(name, method, source, encoder or {})
         self._pages: list[Any] = []
         self._bytes = 0
@@ -175,7 +175,7 @@ class Writer:
 
 
 def write_vectors(
-    path: str | Path,
+    path: str | AnyPath,
     pages: Iterable[MultiVector | Compressed],
     *,
     dtype: DTypeLike | None = None,
@@ -203,7 +203,7 @@ def write_vectors(
 
 def _check_arguments(path: Any, pages: Any) -> None:
     """Refuse arguments in the wrong order, and arrays in the place of pages, with the line to write."""
-    if not isinstance(path, str | PathLike):
+    if not isinstance(path, str | PathLike | BucketPath):
         raise BadInput(
             f"write_vectors takes a folder and then pages, got a {type(path).__name__} first: "
             "am.write_vectors('vectors', pages)"
@@ -222,7 +222,7 @@ def method_of(page: MultiVector | Compressed) -> str:
     return ""
 
 
-def _shards_of_earlier_run(path: Path, manifest: Manifest) -> dict[str, int]:
+def _shards_of_earlier_run(path: AnyPath, manifest: Manifest) -> dict[str, int]:
     """Shards of an earlier run with the same manifest; a fresh folder gets its manifest now."""
     remove_temporary(path)
     if is_shards(path):
@@ -234,13 +234,13 @@ def _shards_of_earlier_run(path: Path, manifest: Manifest) -> dict[str, int]:
     return shards.pages_per_shard(path)
 
 
-def check_recorded(path: Path, recorded: Manifest, manifest: Manifest) -> None:
+def check_recorded(path: AnyPath, recorded: Manifest, manifest: Manifest) -> None:
     """Refuse to go on in a folder whose pages were made in another way."""
     if recorded.made_by() != manifest.made_by():
         raise Mismatch(f"{path} holds {recorded}; cannot mix in {manifest}: choose another folder")
 
 
-def _begin(path: Path, manifest: Manifest) -> None:
+def _begin(path: AnyPath, manifest: Manifest) -> None:
     """Write the manifest of an empty folder; if that fails, the folder goes too."""
     try:
         write_manifest(path, manifest)
@@ -267,14 +267,14 @@ def _versions() -> dict[str, str]:
     return {package: version(package) for package in PACKAGES}
 
 
-def remove_temporary(path: Path, *more: str) -> None:
+def remove_temporary(path: AnyPath, *more: str) -> None:
     """Remove what was being written when a run was stopped: manifest, shards, and `more` names or globs."""
     for name in (NAME, "shard-*.safetensors", *more):
         for left_over in path.glob(f".{name}.*{files.TEMPORARY}"):
             left_over.unlink(missing_ok=True)
 
 
-def _tidy_unfinished(path: Path) -> None:
+def _tidy_unfinished(path: AnyPath) -> None:
     """Leave the shards that are done, or nothing at all; a disk that refuses even that is tidied by the next run."""
     with suppress(OSError):
         remove_temporary(path)

@@ -1,8 +1,8 @@
 // The merge-cosine curve with its cut, and a handle that moves along it.
 
 import { gapAt, thetaAt } from "./cut.js";
-import { byId, fillTable, make } from "./elements.js";
-import { fixed, plural, whole } from "./format.js";
+import { byId, fillTable, make } from "../../html_file/web/elements.js";
+import { fixed, plural, whole } from "../../html_file/web/format.js";
 
 const LEFT = 40;
 const RIGHT = 14;

@@ -1,7 +1,7 @@
 // A group, or a patch that was pruned, in words: its label, its card, and the table of all of them.
 
-import { byId, fillTable, make } from "./elements.js";
-import { clipped, fixed, percent, plural, whole } from "./format.js";
+import { byId, fillTable, make } from "../../html_file/web/elements.js";
+import { clipped, fixed, percent, plural, whole } from "../../html_file/web/format.js";
 import { attentionShare, data, totalAttention, wordsOf } from "./page_data.js";
 import { colourOf } from "./palette.js";
 import { colourNumber, meanCosine } from "./result.js";

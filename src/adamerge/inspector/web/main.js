@@ -1,9 +1,9 @@
 // The state of the page, and what happens when a reader changes it.
 
-import "./theme/theme.js";
+import "../../html_file/web/theme/theme.js";
 import { drawCurve, fillCurveTable, listenToCurve, plot, setWidth } from "./curve.js";
-import { byId, explain, make } from "./elements.js";
-import { plural, whole } from "./format.js";
+import { byId, explain, make } from "../../html_file/web/elements.js";
+import { plural, whole } from "../../html_file/web/format.js";
 import { fillGroupsTable, showGroup } from "./group.js";
 import { showNumbers } from "./numbers.js";
 import { attention, data, queries, steps } from "./page_data.js";

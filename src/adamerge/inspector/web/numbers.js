@@ -1,7 +1,7 @@
 // What is stored of the page, in numbers, and how that differs from the method that was asked for.
 
-import { byId } from "./elements.js";
-import { fixed, percent, plural, signed, whole } from "./format.js";
+import { byId } from "../../html_file/web/elements.js";
+import { fixed, percent, plural, signed, whole } from "../../html_file/web/format.js";
 import { data } from "./page_data.js";
 import { bytesBefore, OWN_SETTINGS, resultOf } from "./result.js";
 

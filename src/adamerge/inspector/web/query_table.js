@@ -1,7 +1,7 @@
 // The scores of a query in words: the score of the page, and the table of tokens.
 
-import { byId, fillTable, make } from "./elements.js";
-import { fixed, percent, plural, signed } from "./format.js";
+import { byId, fillTable, make } from "../../html_file/web/elements.js";
+import { fixed, percent, plural, signed } from "../../html_file/web/format.js";
 import { data } from "./page_data.js";
 
 const HEAD = ["Token", "Best patch before", "Best group after", "Change"];

@@ -1,6 +1,6 @@
 // The page with its patches: attention, kept and pruned, groups, and the heat of a query.
 
-import { byId, make } from "./elements.js";
+import { byId, make } from "../../html_file/web/elements.js";
 import { describe } from "./group.js";
 import { boxPath, fillPath, HEIGHT, isCovering, outline, WIDTH } from "./outlines.js";
 import { colourOf } from "./palette.js";

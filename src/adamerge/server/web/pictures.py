@@ -65,5 +65,5 @@ async def inspect(request: Request) -> Response:
         "back": links(entry.id, q, where)["page"],
     }
     inspection = await run_viewer(context, lambda: task)
-    policy = f"{page_html.policy()}; frame-ancestors 'none'; sandbox allow-scripts"
+    policy = f"{page_html.TEMPLATE.policy}; frame-ancestors 'none'; sandbox allow-scripts"
     return HTMLResponse(inspection["html"], headers={"content-security-policy": policy})

@@ -12,6 +12,7 @@ All other names of a module stay its own. The bundle understands these forms, ea
     export function a   export const a   export class A
 """
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,13 +67,14 @@ class Module:
 
 
 def bundle(main: Path) -> str:
-    """The module `main` and all that it imports, as one script. All imported files lie below its folder."""
+    """The module `main` and all that it imports, as one script."""
     modules: dict[Path, Module] = {}
     _read(main.resolve(), modules, ())
+    root = Path(os.path.commonpath([file.parent for file in modules]))
     parts = ["const modules = {};"]
     for module in modules.values():
         _check_imports(module, modules)
-        parts.append(module.as_function(main.resolve().parent))
+        parts.append(module.as_function(root))
     return "\n".join(parts)
 
 
