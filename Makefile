@@ -85,6 +85,10 @@ postgresql:  ## PostgreSQL for the test of its recipe, from Debian's packages if
 	@$(PYTHON) tests/postgresql.py || { $(AS_ROOT) apt-get update -qq && $(AS_ROOT) apt-get install -y -qq postgresql; } \
 		|| echo "PostgreSQL cannot be installed: its recipe is not tested" >&2
 
+office:  ## LibreOffice for the tests of office files, from Debian's packages (325 MB); without it they are skipped
+	$(AS_ROOT) apt-get update -qq
+	$(AS_ROOT) apt-get install -y -qq --no-install-recommends libreoffice-writer-nogui libreoffice-impress-nogui libreoffice-calc-nogui
+
 screenshots: browser weights  ## make the pictures of docs/ again
 	$(BIN)/python docs/screenshots.py
 
@@ -132,4 +136,4 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --group bench
 	@touch $@
 
-.PHONY: help weights demo test chaos check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql screenshots clean
+.PHONY: help weights demo test chaos check lint bench paper docs cli-page notebook fuzz sanitize browser chromium postgresql office screenshots clean

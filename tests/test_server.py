@@ -54,6 +54,10 @@ def test_search_gives_pages_scores_and_a_match_per_word(server):
         ("zeta", ["zeta"]),
     ]
     assert all(len(box) == 4 for match in hit["matches"] for box in match["boxes"])
+    assert hit["added_by_words"] == 0
+    (by_both,) = server.json("/api/search", q="delta zeta", k=1, hybrid="true")["hits"]
+    assert by_both["id"] == hit["id"]
+    assert by_both["score"] == pytest.approx(1.15 * hit["score"], rel=1e-3)  # it has all the words
     assert server.json("/api/search", q="delta", where="number = 1 AND year = 2026")["pages"] == 1
     assert server.json("/api/search", q="delta", where="source = 'root'")["pages"] == 0
     assert server.json(hit["links"]["json"])["matches"] == hit["matches"]

@@ -174,7 +174,7 @@ def test_the_tab_key_reaches_everything_in_order(visit):
         "Search",
     ]
     hit = page.locator(".hit h3").first.inner_text()
-    assert reached == [*wanted, "Filter", "Group by file", hit]
+    assert reached == [*wanted, "Options", "Group by file", hit]
     page.keyboard.press("Enter")
     page.wait_for_url("**/page/**")
 

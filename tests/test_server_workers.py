@@ -252,3 +252,35 @@ def test_a_thread_that_cannot_be_started_takes_no_slot(monkeypatch):
         return await asyncio.wait_for(slots.run(lambda: 2), 60)
 
     assert asyncio.run(main()) == 2
+
+
+STARTS_ANOTHER = """
+import json, subprocess, sys, tempfile
+for line in sys.stdin:
+    child = subprocess.Popen(["sleep", "600"])
+    folder = tempfile.mkdtemp()
+    print(json.dumps({"child": child.pid, "folder": folder}), flush=True)
+"""
+
+
+def test_a_worker_that_is_stopped_takes_its_processes_and_temporary_files_with_it(
+    settings, tmp_path
+):
+    (tmp_path / "talks.py").write_text(STARTS_ANOTHER)
+    worker = WorkerClient(settings)
+    said = []
+    with pytest.raises(WorkerLost, match="took too long"):
+        worker.run({}, 1, said.append)
+    worker.close()
+
+    until(lambda: has_ended(said[0]["child"]), "the end of the process that the worker started")
+    assert not Path(said[0]["folder"]).exists()
+
+
+def has_ended(pid):
+    """Whether a process is gone, or dead and waits to be noticed."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return state.rpartition(")")[2].split()[0] == "Z"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from adamerge.pages import read_file
+from adamerge.documents import read_file
 from fuzz.mutators import mutate_bytes
 from fuzz.target import file_target
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from adamerge.pages import count_pages, read_file
+from adamerge.documents import count_pages, read_file
 from fuzz.mutators import mutate_bytes
 from fuzz.target import file_target
 

@@ -16,10 +16,10 @@ from adamerge.compress import (
     height_at,
     parse_method,
 )
+from adamerge.documents import read_pages
 from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
 from adamerge.fidelity import Fidelity, fidelity
-from adamerge.pages import read_pages
 from adamerge.plan import Plan, plan
 from adamerge.search import Found, Hit, Match, Snippet
 from adamerge.store import Entry, Indexing, Store, index_files, open_store

@@ -46,6 +46,14 @@ def cluster_of(
     return Cluster(address, workers, gpus_per_worker, tuple(modules))
 
 
+def refuse_password(cluster: "Cluster | None", password: str) -> None:
+    """Refuse a password for a cluster, which would send it to other machines and write it into their logs."""
+    if cluster is not None and password:
+        raise click.UsageError(
+            "a cluster opens no encrypted files: leave out --password and ADAMERGE_PASSWORD, or --ray"
+        )
+
+
 def tell_summary(summary: "Summary") -> None:
     """Say what a run on a cluster has cost."""
     click.echo(f"adamerge: {summary}", err=True)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from adamerge.buckets import AnyPath, as_path
+from adamerge.documents import office
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
@@ -41,6 +42,13 @@ max_visual_tokens = click.option(
 query_prefix = click.option(
     "--query-prefix",
     help="Words to put before every query.  [default: those that the encoder was trained with]",
+)
+
+password_of_files = click.option(
+    "--password",
+    envvar="ADAMERGE_PASSWORD",
+    default="",
+    help="Opens encrypted PDF files. Safer: set ADAMERGE_PASSWORD.",
 )
 
 
@@ -162,7 +170,7 @@ def tell_skipped(errors: Iterable[AdamergeError]) -> None:
 
 
 def tell_passed_over(others: Counter[str]) -> None:
-    """Say at the end which files hold no pages that we know: "passed over: 3 .docx, 1 .txt"."""
+    """Say at the end which files hold no pages that we know: "passed over: 3 .log, 1 .txt"."""
     if not others:
         return
     known = sorted((suffix, count) for suffix, count in others.items() if suffix)
@@ -171,6 +179,8 @@ def tell_passed_over(others: Counter[str]) -> None:
     if others[""]:
         counts.append(f"{others['']:,} without an ending")
     click.echo(f"adamerge: passed over: {', '.join(counts)}", err=True)
+    if not office.SUFFIXES.isdisjoint(others):
+        click.echo(f"adamerge: to read office files too, {office.INSTALL}", err=True)
 
 
 def existing(address: str, **options: Any) -> Store:

@@ -45,6 +45,7 @@ def hit_as_json(hit: Hit) -> dict[str, Any]:
         "rank": hit.rank,
         "page": hit.id,
         "score": hit.score,
+        "added_by_words": hit.added_by_words,
         "source": hit.source,
         "number": hit.number,
         "path": hit.path,
@@ -63,7 +64,10 @@ def how_found(found: Found) -> str:
         "settled": f"{candidates}; half of them gave the same hits",
         "limit": f"{candidates}, which is the limit: --exact compares all pages",
     }
-    return f"{found.pages:,} pages: {words[found.how]}"
+    line = f"{found.pages:,} pages: {words[found.how]}"
+    if found.by_words:
+        line += ", by vectors and words"
+    return line
 
 
 def _lines(hit: Hit, found: Found, place: str, indent: str = "") -> Iterator[str]:

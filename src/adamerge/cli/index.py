@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adamerge.cli.cluster import cluster_of, tell_summary, with_workers
+from adamerge.cli.cluster import cluster_of, refuse_password, tell_summary, with_workers
 from adamerge.cli.common import (
     as_lines,
     encoder_spec,
@@ -20,6 +20,7 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
+    password_of_files,
     query_prefix,
     tell_passed_over,
     tell_skipped,
@@ -30,9 +31,9 @@ from adamerge.cli.progress import Reporter, Task, reporting
 from adamerge.cli.text_table import text_table
 from adamerge.codes import DTYPES
 from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE, MethodInDtype
+from adamerge.documents import DPI, Report, count_pages, estimate_pages, other_files
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile
-from adamerge.pages import DPI, Report, count_pages, other_files
 from adamerge.plan import SAMPLE
 from adamerge.plan.for_indexing import plan_indexing
 from adamerge.store import (
@@ -102,6 +103,7 @@ DID = ("added", "replaced", "unchanged", "removed")
     show_default=True,
     help="Pixels of a thumbnail's longer side; 0 for no thumbnails.",
 )
+@password_of_files
 @click.option(
     "--strict",
     is_flag=True,
@@ -117,7 +119,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 def index(
     pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
 ) -> None:
-    """Encode, compress and store PAGES. PAGES are PDF files, images, folders or globs.
+    """Encode, compress and store PAGES. PAGES are PDF files, images, office files, folders or globs.
 
     A store that is there is brought up to date. Pages that have not changed are kept, and changed pages are replaced.
     If PAGES names a folder, pages of files that are no longer in it are removed. A run that was stopped continues when
@@ -134,7 +136,10 @@ def index(
     adamerge index scans/ --store s3://bucket/scans --ray auto --gpus-per-worker 0.5
     """  # noqa: D301 (click reads the backslash)
     cluster = cluster_of(options["ray"], options["workers"], options["gpus_per_worker"])
-    total = count_pages(pages)  # also finds what is not there before a model is loaded
+    refuse_password(cluster, options["password"])
+    total = estimate_pages(
+        pages, options["password"]
+    )  # also finds what is not there before a model is loaded
     metadata = {}
     if options["metadata"]:
         metadata = read_metadata(options["metadata"])
@@ -237,6 +242,7 @@ def _indexing(
         options["thumbnail"],
         skip_bad,
         watcher,
+        options["password"],
     )
 
 
@@ -257,7 +263,7 @@ def _for_budget(
         click.echo(f"adamerge: the store goes on with {store.about.method}", err=True)
         return how
 
-    count = count_pages(pages)
+    count = count_pages(pages, how.password)
     task = Task(report, "planning on a sample", "pages", min(count, SAMPLE), is_part=True)
     found, planned = plan_indexing(
         pages,

@@ -1,14 +1,21 @@
 """The verb `adamerge inspect`: one page in, one HTML file out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
 from adamerge import files
-from adamerge.cli.common import on_device, own_modules, query_prefix, vector_options
+from adamerge.cli.common import (
+    on_device,
+    own_modules,
+    password_of_files,
+    query_prefix,
+    vector_options,
+)
 from adamerge.compress import DEFAULT_METHOD, parse_method
+from adamerge.documents import DPI
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import BadInput
@@ -16,7 +23,6 @@ from adamerge.inspector import Inspection, Query
 from adamerge.inspector import inspect as inspect_page
 from adamerge.inspector.page_address import encoder_of, is_picture, read_page, read_patches
 from adamerge.inspector.stored_page import encode_again, entry_by_id, file_of, split_store
-from adamerge.pages import DPI
 from adamerge.store import open_named
 from adamerge.types import MultiVector, Page
 from adamerge.vectors import ReadOptions
@@ -36,6 +42,14 @@ class AskedFor:
         """It, or the default one, with the other options."""
         spec = EncoderSpec(self.name or default, device=self.device)
         return spec.with_query_prefix(self.query_prefix)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read."""
+
+    dpi: int
+    password: str = field(repr=False)
 
 
 @click.command()
@@ -69,6 +83,7 @@ class AskedFor:
     show_default=True,
     help="Resolution of a PDF page.",
 )
+@password_of_files
 @vector_options
 def inspect(
     page: str,
@@ -81,15 +96,16 @@ def inspect(
     device: str | None,
     query_prefix: str | None,
     dpi: int,
+    password: str,
     column: str,
     prompt_rows: tuple[int, int] | None,
 ) -> None:
     """Show what a method does to one PAGE, as one HTML file.
 
-    PAGE is a page of a PDF (report.pdf#3), an image, a page of a store (STORE:ID, if its file is where it was), or
-    a page of a folder or file of vectors (vectors#ID) with --image for its picture. The HTML file shows the page with
-    its attention, the patches that were pruned, the groups, the curve with the cut, and what queries lose. A reader
-    can change c_min, k and the cut in it.
+    PAGE is a page of a PDF or an office file (report.pdf#3), an image, a page of a store (STORE:ID, if its file is
+    where it was), or a page of a folder or file of vectors (vectors#ID) with --image for its picture. The HTML file
+    shows the page with its attention, the patches that were pruned, the groups, the curve with the cut, and what
+    queries lose. A reader can change c_min, k and the cut in it.
 
     \b
     adamerge inspect report.pdf#3 -o page.html --query "revenue by region"
@@ -102,7 +118,9 @@ def inspect(
     method = parse_method(method_name or _default_method(page))
     options = ReadOptions(column, prompt_rows)
     asked_for = AskedFor(name, device, query_prefix)
-    patches, picture, encoder = _read(page, options, image, asked_for, dpi, bool(texts))
+    patches, picture, encoder = _read(
+        page, options, image, asked_for, Reading(dpi, password), bool(texts)
+    )
     inspection = inspect_page(patches, method, picture, _queries(encoder, texts))
     for path, text in _outputs(inspection, out, svg):
         files.write(path, text)
@@ -114,7 +132,7 @@ def _read(
     options: ReadOptions,
     image: str | None,
     asked_for: AskedFor,
-    dpi: int,
+    reading: Reading,
     has_queries: bool,
 ) -> tuple[MultiVector, Page | None, Encoder | None]:
     """The patches and the picture of a page, and an encoder if there are queries to encode."""
@@ -122,11 +140,11 @@ def _read(
     if stored:
         if image is not None:
             raise BadInput("--image goes with vectors: a store knows its files")
-        return _read_stored(*stored, asked_for)
+        return _read_stored(*stored, asked_for, reading)
     if is_picture(page):
         if image is not None:
             raise BadInput("--image goes with vectors: a PDF or an image is its own picture")
-        return _read_picture(page, asked_for, dpi)
+        return _read_picture(page, asked_for, reading)
 
     patches = read_patches(page, options)
     encoder = None
@@ -134,11 +152,13 @@ def _read(
         encoder = _encoder_of_vectors(page, asked_for)
     picture = None
     if image is not None:
-        picture = read_page(image, dpi)
+        picture = read_page(image, reading.dpi, reading.password)
     return patches, picture, encoder
 
 
-def _read_stored(where: str, id: str, asked_for: AskedFor) -> tuple[MultiVector, Page, Encoder]:
+def _read_stored(
+    where: str, id: str, asked_for: AskedFor, reading: Reading
+) -> tuple[MultiVector, Page, Encoder]:
     with open_named(where, encoder=asked_for.name) as store:
         if not store.require_about().encoder.get("name"):
             raise BadInput(
@@ -148,12 +168,14 @@ def _read_stored(where: str, id: str, asked_for: AskedFor) -> tuple[MultiVector,
         file_of(entry)  # refuses a missing file before a model is loaded
         store.set_query_prefix(asked_for.query_prefix)
         encoder = store.load_encoder(asked_for.device)
-        patches, picture = encode_again(store, entry, encoder)
+        patches, picture = encode_again(store, entry, encoder, reading.password)
         return patches, picture, encoder
 
 
-def _read_picture(page: str, asked_for: AskedFor, dpi: int) -> tuple[MultiVector, Page, Encoder]:
-    picture = read_page(page, dpi)
+def _read_picture(
+    page: str, asked_for: AskedFor, reading: Reading
+) -> tuple[MultiVector, Page, Encoder]:
+    picture = read_page(page, reading.dpi, reading.password)
     encoder = asked_for.spec(DEFAULT_ENCODER).load()
     picture = prepare_page(encoder, picture)
     patches = encoder.encode_pages([picture])[0]

@@ -20,9 +20,9 @@ from adamerge.cli.common import (
 from adamerge.cli.plan_needs import needs_lines
 from adamerge.cli.progress import Task, reporting
 from adamerge.cli.text_table import text_table
+from adamerge.documents import DPI, count_pages, readable_suffixes
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadInput
-from adamerge.pages import DPI, SUFFIXES, count_pages
 from adamerge.plan import DTYPES, SAMPLE, Plan, PlanRow, target_of
 from adamerge.plan import plan as make_plan
 from adamerge.plan.sample import LARGEST_SAMPLE
@@ -184,8 +184,9 @@ def _holds_pages(paths: Sequence[str]) -> bool:
         return False
     path = Path(first)
     if not path.is_dir():
-        return path.suffix.lower() in SUFFIXES or not path.exists()
-    return any(file.suffix.lower() in SUFFIXES for file in path.rglob("*"))
+        return path.suffix.lower() in readable_suffixes() or not path.exists()
+    readable = readable_suffixes()
+    return any(file.suffix.lower() in readable for file in path.rglob("*"))
 
 
 def _encode_sample(

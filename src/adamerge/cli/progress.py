@@ -52,7 +52,7 @@ class Task:
 
     def advance(self, count: int = 1) -> None:
         """Count units that were worked on and are done."""
-        self.done += count
+        self._add(count)
         self._counts.append((self._clock(), self.done))
         while self._counts[-1][0] - self._counts[1][0] > WINDOW:
             self._counts.popleft()
@@ -60,9 +60,15 @@ class Task:
 
     def pass_over(self, count: int = 1) -> None:
         """Count units that needed no work: they say nothing of the speed."""
-        self.done += count
+        self._add(count)
         self._counts = deque((when, known + count) for when, known in self._counts)
         self._report.show(self)
+
+    def _add(self, count: int) -> None:
+        """Count units; where there are more of them than was thought, the total grows."""
+        self.done += count
+        if self.total is not None:
+            self.total = max(self.total, self.done)
 
     @property
     def speed(self) -> float | None:

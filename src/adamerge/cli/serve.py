@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from adamerge.cli.common import existing
+from adamerge.documents import readable_suffixes
 from adamerge.errors import BadInput, NotFound, missing_extra
-from adamerge.pages import SUFFIXES
 from adamerge.server import Settings
 from adamerge.server.folder.listing import list_folder
 from adamerge.server.settings import is_loopback, store_beside, uploads_of
@@ -140,7 +140,7 @@ def folder_to_serve(where: str, store: str, watch: bool) -> Path | None:
     folder = Path(where).resolve()
     if not watch and not list_folder(folder):
         raise NotFound(
-            f"{where} is neither a store nor a folder with files of {', '.join(sorted(SUFFIXES))}"
+            f"{where} is neither a store nor a folder with files of {', '.join(sorted(readable_suffixes()))}"
         )
     return folder
 

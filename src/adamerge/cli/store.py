@@ -30,6 +30,9 @@ from adamerge.store.transfer import export_parquet, export_shards
 @query_prefix
 @click.option("--exact", is_flag=True, help="Compare every page, however long it takes.")
 @click.option(
+    "--hybrid", is_flag=True, help="Rank by the words of QUERY too, not by vectors alone."
+)
+@click.option(
     "--memory",
     default="4GiB",
     show_default=True,
@@ -45,6 +48,7 @@ def search(
     encoder: str | None,
     query_prefix: str | None,
     exact: bool,
+    hybrid: bool,
     memory: str,
     group: bool,
     as_json: bool,
@@ -59,7 +63,7 @@ def search(
     """  # noqa: D301 (click reads the backslash)
     with existing(address, encoder=encoder, memory=memory) as store:
         store.set_query_prefix(query_prefix)
-        found = store.search(query, k, where, exact=exact)
+        found = store.search(query, k, where, exact=exact, words=query if hybrid else None)
     if as_json:
         for hit in found:
             how = {"how": found.how, "first_stage": found.first_stage}

@@ -10,7 +10,7 @@ import click
 
 from adamerge import compression_report
 from adamerge.buckets import AnyPath, BucketPath
-from adamerge.cli.cluster import cluster_of, on_cluster, tell_summary, with_workers
+from adamerge.cli.cluster import cluster_of, on_cluster, refuse_password, tell_summary, with_workers
 from adamerge.cli.common import (
     encoder_spec,
     folder_or_bucket,
@@ -18,6 +18,7 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
+    password_of_files,
     query_prefix,
     tell_passed_over,
     tell_skipped,
@@ -36,12 +37,12 @@ from adamerge.compress.names import (
     split_dtype,
 )
 from adamerge.compress.stream import compress_pages
+from adamerge.documents import DPI, estimate_pages, other_files
 from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.encoders.spec import examples
 from adamerge.errors import AdamergeError, BadInput
 from adamerge.files import lies_in
-from adamerge.pages import DPI, count_pages, other_files
 from adamerge.types import MultiVector
 from adamerge.vectors import (
     ReadOptions,
@@ -95,6 +96,7 @@ SHOWN = 20  # pages printed in a table; --json has them all
     help="Compress every page at once by this method.  [default: write vectors as they are]",
 )
 @own_modules
+@password_of_files
 @click.option(
     "--resume/--no-resume",
     default=True,
@@ -119,7 +121,7 @@ def encode(
     gpus_per_worker: float,
     **options: Any,
 ) -> None:
-    """Encode PAGES into vectors. PAGES are PDF files, images, folders or globs.
+    """Encode PAGES into vectors. PAGES are PDF files, images, office files, folders or globs.
 
     OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped continues when you give the
     same command again.
@@ -132,8 +134,10 @@ def encode(
     cluster = cluster_of(ray, workers, gpus_per_worker)
     if not resume and out.exists():
         raise BadInput(f"{out} is there already: choose another folder, or go on with --resume")
-    total = count_pages(pages)  # also finds what is not there before a model is loaded
-    how = Encoding(options.pop("batch_size"), options.pop("dpi"))
+    password = options.pop("password")
+    refuse_password(cluster, password)
+    total = estimate_pages(pages, password)  # also finds what is not there before a model is loaded
+    how = Encoding(options.pop("batch_size"), options.pop("dpi"), password=password)
     if method_name is not None:
         method, dtype = split_dtype(parse_method(method_name))
         how = replace(how, method=method, dtype=dtype or how.dtype)

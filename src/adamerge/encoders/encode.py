@@ -1,18 +1,18 @@
 """Pages -> a folder of vectors, batch by batch; a run that was killed goes on where it was."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from adamerge.buckets import AnyPath
 from adamerge.compress import Method, compress_pages
+from adamerge.documents import DPI, Report, count_pages, find_files, read_file
 from adamerge.encoders import Encoder
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
-from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.types import Compressed, MultiVector, Page
 from adamerge.vectors import Writer
 from adamerge.vectors.planned import PlannedFolder, write_unit
@@ -29,12 +29,14 @@ class Encoding:
 
     batch_size  pages that are encoded at a time; a batch never goes beyond a unit
     method      compresses every page at once; None for vectors as the encoder gives them
+    password    opens encrypted PDF files; it is never written
     """
 
     batch_size: int = 4
     dpi: int = DPI
     method: Method | None = None
     dtype: str = "float16"
+    password: str = field(default="", repr=False)
 
 
 DEFAULT = Encoding()
@@ -89,7 +91,10 @@ def encoded_folder(
     method = "" if how.method is None else str(how.method)
 
     def plan() -> Iterator[Unit]:
-        counted = ((str(path.absolute()), name, count_pages([path])) for path, name in files)
+        counted = []
+        for path, name in files:
+            pages = count_pages([path], how.password)
+            counted.append((str(path.absolute()), name, pages))
         return units_of_files(counted)
 
     return PlannedFolder(out, new_manifest(how.dtype, method, source, encoder), plan)
@@ -113,7 +118,7 @@ def encode_unit(
     watcher: Watcher | None = None,
 ) -> Iterator[MultiVector | Compressed]:
     """The pages of a unit, encoded, and compressed where a method is given."""
-    for batch in batches(_read_unit(unit, how.dpi, skip_bad), how.batch_size):
+    for batch in batches(_read_unit(unit, how, skip_bad), how.batch_size):
         vectors = [vectors for _, vectors in encode_batch(encoder, batch, skip_bad, watcher)]
         if how.method is None:
             yield from vectors
@@ -121,10 +126,16 @@ def encode_unit(
             yield from compress_pages(vectors, how.method, workers=1)
 
 
-def _read_unit(unit: Unit, dpi: int, skip_bad: Report | None) -> Iterator[Page]:
+def _read_unit(unit: Unit, how: Encoding, skip_bad: Report | None) -> Iterator[Page]:
     for part in unit.parts:
-        path = Path(part.path)
-        yield from read_file(path, part.name, dpi, skip_bad, numbers=part.numbers)
+        yield from read_file(
+            Path(part.path),
+            part.name,
+            how.dpi,
+            skip_bad,
+            numbers=part.numbers,
+            password=how.password,
+        )
 
 
 def encode_pages(

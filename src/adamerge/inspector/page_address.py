@@ -1,6 +1,6 @@
 """The address of a page, as a person types it -> that page.
 
-report.pdf#3           a page of a PDF
+report.pdf#3           a page of a PDF, or of an office file
 scan.png               an image
 vectors#report.pdf#3   a page of a folder or file of vectors
 """
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from adamerge.documents import DPI, images, office, read_pages, readable_suffixes
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadFile, BadInput, NotFound
-from adamerge.pages import DPI, SUFFIXES, read_pages
 from adamerge.types import MultiVector, Page
 from adamerge.vectors import NO_OPTIONS, ReadOptions, is_shards, open_shards, read_vectors
 
+PICTURES = images.SUFFIXES | office.SUFFIXES | {".pdf"}
 SHOWN = 5  # ids that an error names
 
 
@@ -41,26 +42,27 @@ def split(address: str) -> tuple[Path, str]:
 
 
 def is_picture(address: str) -> bool:
-    """Whether the page has to be encoded first: it is of a PDF or an image, not of vectors."""
+    """Whether the page has to be encoded first: it is of a PDF, an image or an office file, not of vectors."""
     path, _ = split(address)
-    return path.suffix.lower() in SUFFIXES and path.is_file()
+    return path.suffix.lower() in PICTURES and path.is_file()
 
 
-def read_page(address: str, dpi: int = DPI) -> Page:
-    """One page of a PDF or an image. A file of one page needs no number."""
+def read_page(address: str, dpi: int = DPI, password: str = "") -> Page:
+    """One page of a PDF, an image or an office file. A file of one page needs no number."""
     path, number = split(address)
-    if path.is_dir() or path.suffix.lower() not in SUFFIXES:
-        raise BadFile(f"{path} is no page: expected one of {', '.join(sorted(SUFFIXES))}")
+    if path.is_dir() or path.suffix.lower() not in PICTURES:
+        readable = ", ".join(sorted(readable_suffixes()))
+        raise BadFile(f"{path} is no page: expected one of {readable}")
     if number:
-        return _numbered_page(path, number, dpi)
+        return _numbered_page(path, number, dpi, password)
 
-    pages = list(islice(read_pages([path], dpi), 2))
+    pages = list(islice(read_pages([path], dpi, password=password), 2))
     if len(pages) != 1:
         raise BadInput(f"{path} has several pages: say {path}#1")
     return pages[0]
 
 
-def _numbered_page(path: Path, number: str, dpi: int) -> Page:
+def _numbered_page(path: Path, number: str, dpi: int, password: str) -> Page:
     if not number.isdecimal() or int(number) == 0:
         raise BadInput(f"the page of {path} is a number from 1 on, got '{number}'")
 
@@ -68,7 +70,7 @@ def _numbered_page(path: Path, number: str, dpi: int) -> Page:
     if int(number) == 1:
         ids.append(path.name)  # the only page of a file has no number in its id
     for id in ids:
-        for page in read_pages([path], dpi, done=AllBut(id)):
+        for page in read_pages([path], dpi, done=AllBut(id), password=password):
             return page
     raise BadInput(f"{path} has no page {number}")
 

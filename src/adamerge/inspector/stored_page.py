@@ -5,12 +5,12 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
+from adamerge.documents import DPI
 from adamerge.encoders import Encoder
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import NotFound
 from adamerge.files import hash_of
 from adamerge.inspector.page_address import read_page
-from adamerge.pages import DPI
 from adamerge.store import Entry, Store, is_store
 from adamerge.types import MultiVector, Page
 
@@ -67,13 +67,15 @@ def find_original(source: str, root: str, hashes: Collection[str]) -> Path:
     return path
 
 
-def encode_again(store: Store, entry: Entry, encoder: Encoder) -> tuple[MultiVector, Page]:
+def encode_again(
+    store: Store, entry: Entry, encoder: Encoder, password: str = ""
+) -> tuple[MultiVector, Page]:
     """The patches and the picture of a page: encoded from its file as when the page was indexed."""
     path = file_of(entry)
     about = store.require_about()
     about.check_encoder(encoder.about)
     dpi = about.encoder.get("dpi", DPI)
-    page = read_page(f"{path}#{entry.number}", dpi)
+    page = read_page(f"{path}#{entry.number}", dpi, password)
     words = page.words or entry.words  # what OCR read when the page was indexed
     page = Page(entry.id, page.image, words, entry.source, entry.number)
     page = prepare_page(encoder, page)

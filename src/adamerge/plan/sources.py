@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from adamerge.documents import DPI, Report, count_pages, find_files, read_file
 from adamerge.encoders import Encoder
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadInput
-from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.plan.sample import check_sample, draw_sample, spread
 from adamerge.store import Store
 from adamerge.types import MultiVector, Page

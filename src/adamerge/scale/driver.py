@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from adamerge.documents import Report
 from adamerge.errors import PageFailed, WorkerLost
-from adamerge.pages import Report
 from adamerge.scale.cluster_size import ClusterSize
 from adamerge.scale.failures import Lost, result_of
 from adamerge.scale.pool import Attempt, Done, Pool

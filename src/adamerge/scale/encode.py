@@ -8,6 +8,7 @@ from typing import Any
 from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import parse_method
 from adamerge.compress.names import split_dtype
+from adamerge.documents import Report, page_id
 from adamerge.encoders import Encoder, EncoderSpec
 from adamerge.encoders.encode import (
     DEFAULT,
@@ -17,7 +18,6 @@ from adamerge.encoders.encode import (
     encode_unit,
     encoded_folder,
 )
-from adamerge.pages import Report, page_id
 from adamerge.scale.connect import Cluster, connected
 from adamerge.scale.driver import Driver
 from adamerge.scale.pool import ActorPool, Attempt, Done, Meter, default_workers

@@ -6,6 +6,8 @@ In the order of a search:
     memory.py        exact search: all pages, held in memory; mapped_rows.py: or in a file that is mapped
     sign_planes.py   the first stage of a search in codes: which pages are candidates
     two_stage.py     how many candidates, and when that is enough
+    bm25.py          the score of a page by its words, for those who search by both
+    hybrid.py        pages ranked by vectors, and scores by words -> pages ranked by both
     ranking.py       scores -> the k best pages
     matches.py       why a page was found: where on it each query vector matched
     snippets.py      what a person reads of it: sentences.py finds the sentences, stop_words.py what is not marked
@@ -17,8 +19,10 @@ And beside it, for experiments:
     score_matrix.py   the score of every query on every page
 """
 
+from adamerge.search.bm25 import WordsInMemory
 from adamerge.search.found import Found, Hit, Match, Snippet
 from adamerge.search.hits import hits_of
+from adamerge.search.hybrid import candidates_of_each, rank_by_both, share_of_words
 from adamerge.search.mapped_rows import mapped_rows
 from adamerge.search.matches import matches, patch_boxes
 from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all, maxsim_of_batches
@@ -38,7 +42,9 @@ __all__ = [
     "Snippet",
     "StackedQueries",
     "VectorsInMemory",
+    "WordsInMemory",
     "best",
+    "candidates_of_each",
     "check_query",
     "hits_of",
     "mapped_rows",
@@ -49,8 +55,10 @@ __all__ = [
     "most_candidates",
     "nearest_by_signs",
     "patch_boxes",
+    "rank_by_both",
     "rank_in_two_stages",
     "score_pages",
+    "share_of_words",
     "snippet_of",
     "stack_queries",
 ]

@@ -81,6 +81,7 @@ class Hit:
     snippet         the sentences of the page around the best matches
     root            the folder in which the file was found, "" where it is not known
     equal_to        the id of a hit of better rank that holds the same page, as in a copy of the file; "" for none
+    added_by_words  what the words of the page added to the score of its vectors, in a search by both; else 0
     """
 
     id: str
@@ -93,6 +94,7 @@ class Hit:
     snippet: Snippet = Snippet()
     root: str = ""
     equal_to: str = ""
+    added_by_words: float = 0.0
 
     @property
     def path(self) -> str:
@@ -115,6 +117,7 @@ class Found:
                 candidates were still changing the hits when there were as many as a search may take
     candidates  pages that were compared, of `pages` that passed the filter
     first_stage what proposed the candidates: "sign planes", or "mean vectors"; "" where every page was compared
+    by_words    whether the words of the pages were compared too
     """
 
     hits: tuple[Hit, ...]
@@ -122,6 +125,7 @@ class Found:
     candidates: int
     pages: int
     first_stage: str = ""
+    by_words: bool = False
 
     def __len__(self) -> int:
         """Hits found."""
@@ -159,4 +163,6 @@ class Found:
         facts.append(f"{self.candidates:,} of {self.pages:,} pages compared")
         if self.first_stage:
             facts.append(f"proposed by {self.first_stage}")
+        if self.by_words:
+            facts.append("by vectors and words")
         return shown("Found", "", *facts)

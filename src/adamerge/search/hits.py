@@ -54,12 +54,19 @@ def hits_of(
     for id, score in ranking.best:
         if id in pages:
             equal_to = _equal_hit(pages[id], score, hits, pages)
-            hits.append(_hit(id, score, pages[id], query, len(hits) + 1, equal_to))
+            added = ranking.added_by_words.get(id, 0.0)
+            hits.append(_hit(id, score, pages[id], query, len(hits) + 1, equal_to, added))
     return tuple(hits)
 
 
 def _hit(
-    id: str, score: float, found: PageOfStore, query: Floats | None, rank: int, equal_to: str
+    id: str,
+    score: float,
+    found: PageOfStore,
+    query: Floats | None,
+    rank: int,
+    equal_to: str,
+    added_by_words: float,
 ) -> Hit:
     matched: tuple[Match, ...] = ()
     snippet = Snippet()
@@ -77,6 +84,7 @@ def _hit(
         snippet,
         found.root,
         equal_to,
+        added_by_words,
     )
 
 

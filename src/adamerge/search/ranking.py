@@ -1,6 +1,7 @@
 """Scores -> the k best pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +13,12 @@ from adamerge.errors import BadInput
 class Ranking(NamedTuple):
     """The best pages for one query, and how they were found.
 
-    best         (id, score) of each page, the best one first
-    how          "exact", "settled" or "limit", as in Found
-    candidates   pages that were compared with the query
-    pages        pages that passed the filter
-    first_stage  what proposed the candidates: "sign planes" or "mean vectors"; "" where every page was compared
+    best            (id, score) of each page, the best one first
+    how             "exact", "settled" or "limit", as in Found
+    candidates      pages that were compared with the query
+    pages           pages that passed the filter
+    first_stage     what proposed the candidates: "sign planes" or "mean vectors"; "" where every page was compared
+    added_by_words  by id, what the words of a page added to its score; empty where vectors alone were compared
     """
 
     best: list[tuple[str, float]]
@@ -24,6 +26,7 @@ class Ranking(NamedTuple):
     candidates: int
     pages: int
     first_stage: str = ""
+    added_by_words: Mapping[str, float] = MappingProxyType({})
 
 
 def best(ids: Sequence[str], scores: Floats, k: int) -> list[tuple[str, float]]:

@@ -58,6 +58,11 @@ def _reading() -> Schema:
     exact = _query_parameter(
         "exact", "Compare every page, however many.", {"type": "boolean", "default": False}
     )
+    hybrid = _query_parameter(
+        "hybrid",
+        "Rank by the words of the query too, not by vectors alone.",
+        {"type": "boolean", "default": False},
+    )
     id = {
         "name": "id",
         "in": "path",
@@ -71,7 +76,7 @@ def _reading() -> Schema:
     return {
         "/api/search": {
             "get": _operation(
-                "The best pages for a query", "Search", [q, k, where, exact], errors=(400,)
+                "The best pages for a query", "Search", [q, k, where, exact, hybrid], errors=(400,)
             )
         },
         "/api/pages/{id}": {
@@ -227,7 +232,14 @@ PAGE_FIELDS: Schema = {
 }
 MARK = {"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2}
 SNIPPET = _object(text=STRING, marks={"type": "array", "items": MARK})
-HIT = _object(**PAGE_FIELDS, rank=WHOLE, score=NUMBER, snippet=SNIPPET, equal_to=STRING)
+HIT = _object(
+    **PAGE_FIELDS,
+    rank=WHOLE,
+    score=NUMBER,
+    added_by_words=NUMBER,
+    snippet=SNIPPET,
+    equal_to=STRING,
+)
 STORE = _object(
     pages=WHOLE,
     files=WHOLE,

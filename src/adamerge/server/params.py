@@ -11,12 +11,13 @@ MAX_HITS = 100
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """A search: the text, how many hits, a filter, and whether every page is to be compared."""
+    """A search: the text, how many hits, a filter, whether every page is compared, and whether words count too."""
 
     text: str
     k: int = 10
     where: str = ""
     exact: bool = False
+    hybrid: bool = False
 
 
 def search_query(given: Mapping[str, str]) -> SearchQuery:
@@ -26,6 +27,7 @@ def search_query(given: Mapping[str, str]) -> SearchQuery:
         number(given, "k", 10, 1, MAX_HITS),
         text(given, "where"),
         flag(given, "exact"),
+        flag(given, "hybrid"),
     )
 
 

@@ -55,6 +55,7 @@ def serialize_hit(hit: Hit, words: Sequence[QueryWord], query: SearchQuery) -> d
         "source": hit.source,
         "number": hit.number,
         "score": _number(hit.score),
+        "added_by_words": _number(hit.added_by_words),
         "snippet": {"text": hit.snippet.text, "marks": hit.snippet.marks},
         "equal_to": hit.equal_to,
         "metadata": serialize_metadata(hit.metadata),

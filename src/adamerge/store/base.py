@@ -15,7 +15,7 @@ from adamerge.errors import BadInput, Mismatch, NotFound
 from adamerge.search import Found, Ranking, check_query, hits_of
 from adamerge.store.about import DEFAULT_DTYPE, About, rotation_of
 from adamerge.store.entry import Entry, Source, entry_batches
-from adamerge.types import Compressed, shown
+from adamerge.types import Compressed, shortened, shown
 
 PAGES_PER_WRITE = 32  # each write is there as a whole or not at all
 QUERIES_AT_ONCE = 32  # that are compared with a page while it is read
@@ -222,14 +222,17 @@ class Store(ABC):
         *,
         exact: bool = False,
         why: bool = True,
+        words: str | None = None,
     ) -> Found:
         """The k best pages for a query: its text, or its vectors (q, d).
 
         where   a filter on metadata, id, source and number, in SQL: "year >= 2020 and language = 'en'"
         exact   compare every page, however many there are
         why     also find where on each page every query vector matched
+        words   also rank by the words of this text, mostly that of the query: a hybrid search
         """
-        return self.search_all([query], k, where, exact=exact, why=why)[0]
+        of_words = None if words is None else [words]
+        return self.search_all([query], k, where, exact=exact, why=why, words=of_words)[0]
 
     def search_all(
         self,
@@ -239,18 +242,26 @@ class Store(ABC):
         *,
         exact: bool = False,
         why: bool = True,
+        words: Sequence[str] | None = None,
     ) -> list[Found]:
         """What `search` finds for each of many queries, in less time: a page is read once for many queries."""
         if not isinstance(k, Integral) or k < 1:
             raise BadInput(f"k must be a whole number, at least 1, got {k!r}")
+        _check_words(words, len(queries))
         vectors = self._encode_queries(queries)
         found: list[Found] = []
         for begin in range(0, len(vectors), QUERIES_AT_ONCE):
-            batch = vectors[begin : begin + QUERIES_AT_ONCE]
-            rankings, entries = self._rank(batch, k, where.strip(), exact)
+            end = begin + QUERIES_AT_ONCE
+            batch = vectors[begin:end]
+            if words is None:
+                rankings, entries = self._rank(batch, k, where.strip(), exact)
+            else:
+                texts = words[begin:end]
+                rankings, entries = self._rank_by_both(batch, texts, k, where.strip(), exact)
             for query, ranking in zip(batch, rankings, strict=True):
                 hits = hits_of(ranking, entries, query if why else None)
-                found.append(Found(hits, *ranking[1:]))
+                how = ranking.how, ranking.candidates, ranking.pages, ranking.first_stage
+                found.append(Found(hits, *how, by_words=words is not None))
         return found
 
     def _encode_queries(self, queries: Sequence[str | ArrayLike]) -> list[Floats]:
@@ -272,6 +283,15 @@ class Store(ABC):
             else:
                 vectors.append(check_query(query, d))
         return vectors
+
+    def _rank_by_both(
+        self, queries: list[Floats], texts: Sequence[str], k: int, where: str, exact: bool
+    ) -> tuple[list[Ranking], dict[str, Entry]]:
+        """What `_rank` gives, by the vectors of each query and the words of its text, where a database has both."""
+        raise BadInput(
+            f"{self} is searched by vectors alone. To search by words too, copy it into a folder: "
+            "adamerge copy FROM reports.store"
+        )
 
     # ------------------------------------------------------------------------------- what each database does
 
@@ -346,3 +366,19 @@ class Store(ABC):
         self, queries: list[Floats], k: int, where: str, exact: bool
     ) -> tuple[list[Ranking], dict[str, Entry]]:
         """The best k pages that pass a filter, for each query, and the entries of all of them by id."""
+
+
+def _check_words(words: Sequence[str] | None, queries: int) -> None:
+    """Refuse anything but a text for each query."""
+    if words is None:
+        return
+    if isinstance(words, str) or len(words) != queries:
+        raise BadInput(
+            f"words must be a text for each query: {queries} queries, got {shortened(repr(words))}"
+        )
+    for text in words:
+        if not isinstance(text, str):
+            raise BadInput(
+                f"words must be a text, got {type(text).__name__}: "
+                'store.search(query, words="who repairs the clock?")'
+            )

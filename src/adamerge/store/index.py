@@ -1,7 +1,7 @@
 """Files -> a store: unchanged pages stay, changed ones are replaced, those of files that are gone are removed."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -14,11 +14,11 @@ from adamerge.compress import (
     parse_method,
 )
 from adamerge.compress.names import split_dtype
+from adamerge.documents import DPI, Report, count_pages, find_files, read_file
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
-from adamerge.pages import DPI, Report, count_pages, find_files, read_file
 from adamerge.store.base import PAGES_PER_WRITE, Store
 from adamerge.store.entry import Entry, Source, thumbnail
 from adamerge.store.metadata import columns_of
@@ -85,7 +85,7 @@ def files_to_index(
     paths: Sequence[str | Path],
     store: Store,
     metadata: Mapping[str, Mapping[str, Any]],
-    skip_bad: Report | None = None,
+    how: "Indexing",
 ) -> list[FileToIndex]:
     """The files to index and what the store has of each; a file that would take the place of another is refused.
 
@@ -103,11 +103,11 @@ def files_to_index(
         folder = path.absolute().parents[len(Path(given).parts) - 1].resolve()
         source = names.get(folder / given, given)
         try:
-            file = _file_to_index(path, given, folder, source, known_sources.get(source))
+            file = _file_to_index(path, given, folder, source, known_sources.get(source), how)
         except BadFile as error:
-            if skip_bad is None:
+            if how.skip_bad is None:
                 raise
-            skip_bad(error)
+            how.skip_bad(error)
             continue
         values = by_source.get(normalize("NFC", source))  # as any disk spells the name
         if values is not None:
@@ -117,12 +117,13 @@ def files_to_index(
 
 
 def _file_to_index(
-    path: Path, given: str, folder: Path, source: str, known: Source | None
+    path: Path, given: str, folder: Path, source: str, known: Source | None, how: "Indexing"
 ) -> FileToIndex:
     """A file that was found in a folder under the name `given`, with the metadata that the store has of it."""
     hash = hash_of(path)
     if known is None:
-        return FileToIndex(path, source, folder.as_posix(), hash, count_pages([path]), None, {})
+        pages = _count_pages(path, source, how)
+        return FileToIndex(path, source, folder.as_posix(), hash, pages, None, {})
 
     root = folder.as_posix() if source == given else known.root
     is_changed = hash not in known.hashes.values()
@@ -132,8 +133,15 @@ def _file_to_index(
             f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
             f"adamerge delete --source '{source}' first"
         )
-    pages = count_pages([path]) if is_changed else known.pages
+    pages = _count_pages(path, source, how) if is_changed else known.pages
     return FileToIndex(path, source, root, hash, pages, known, known.metadata)
+
+
+def _count_pages(path: Path, source: str, how: "Indexing") -> int:
+    """How many pages a file has; that takes a while for an office file, so the watcher is told."""
+    if how.watcher is not None:
+        how.watcher.begin(source)
+    return count_pages([path], how.password)
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,7 @@ class Indexing:
     pixels      of a thumbnail's longer side; 0 for no thumbnails
     skip_bad    is told of bad pages; without it, the first bad page ends the run
     watcher     is told of pages when they are encoded, before they are stored
+    password    opens encrypted PDF files; it is never stored
     """
 
     encoder: Encoder | EncoderSpec | str = DEFAULT_ENCODER
@@ -155,6 +164,7 @@ class Indexing:
     pixels: int = PIXELS
     skip_bad: Report | None = None
     watcher: Watcher | None = None
+    password: str = field(default="", repr=False)
 
     @property
     def encoder_name(self) -> str:
@@ -217,7 +227,7 @@ def begin_indexing(
 ) -> list[FileToIndex]:
     """The files to index, after all is refused that can be refused before hours of encoding."""
     store.begin_writing()  # a second writer is told now
-    files = files_to_index(paths, store, metadata, how.skip_bad)
+    files = files_to_index(paths, store, metadata, how)
     columns_of((file.metadata for file in files), store.columns())  # bad metadata too
     return files
 
@@ -320,9 +330,15 @@ def entries_of_unit(
 def _read_unit(unit: Unit, files: Mapping[str, FileToIndex], how: Indexing) -> Iterator[Page]:
     """The pages of a unit that are not in the store yet."""
     for part in unit.parts:
-        file = files[part.name]
-        path = Path(part.path)
-        yield from read_file(path, part.name, how.dpi, how.skip_bad, file.done, part.numbers)
+        yield from read_file(
+            Path(part.path),
+            part.name,
+            how.dpi,
+            how.skip_bad,
+            files[part.name].done,
+            part.numbers,
+            password=how.password,
+        )
 
 
 def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes) -> Entry:

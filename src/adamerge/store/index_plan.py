@@ -37,7 +37,7 @@ def plan_index(
     """
     how = how or Indexing()
     checked_method(store, how)
-    files = files_to_index(paths, store, metadata or {}, how.skip_bad)
+    files = files_to_index(paths, store, metadata or {}, how)
     planned = [_planned(file) for file in files]
 
     source_of = {}

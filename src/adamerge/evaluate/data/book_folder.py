@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
+from adamerge.documents import read_pages
 from adamerge.evaluate.books import open_pdf, page_id, page_text, read_book
 from adamerge.evaluate.data.dataset import Dataset
-from adamerge.pages import read_pages
 from adamerge.types import Page
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from adamerge.documents import office
 from adamerge.errors import AdamergeError, Locked, StoreUnavailable
 from adamerge.server.disk_errors import disk_error
 from adamerge.server.folder.listing import Listing, list_folder
@@ -50,6 +51,11 @@ class FolderState:
     def is_open(self) -> bool:
         """Whether something is going on."""
         return self.state in ("waiting", "indexing")
+
+    @property
+    def needs_office(self) -> bool:
+        """Whether files were passed over that LibreOffice would read."""
+        return any(suffix in office.SUFFIXES for suffix, _ in self.passed_over)
 
 
 class FolderIndexer:

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from adamerge.arrays import Floats
@@ -150,18 +150,21 @@ class StoreReader:
         """The best pages for each query; those of the same options are compared together."""
         start = time.perf_counter()
         encoded = dict(zip(queries, self.encode([query.text for query in queries]), strict=True))
-        alike: dict[tuple[int, str, bool], list[SearchQuery]] = {}
+        alike: dict[SearchQuery, list[SearchQuery]] = {}  # by their options
         for query in encoded:
-            alike.setdefault((query.k, query.where, query.exact), []).append(query)
+            alike.setdefault(replace(query, text=""), []).append(query)
 
         results: dict[SearchQuery, SearchResult] = {}
         if self.is_empty():
             for query in queries:
                 results[query] = SearchResult(Found((), "exact", 0, 0), [], 0.0)
             alike = {}
-        for (k, where, exact), group in alike.items():
+        for asked, group in alike.items():
             vectors = [encoded[query][0] for query in group]
-            found = self.store.search_all(vectors, k, where, exact=exact)
+            texts = [query.text for query in group] if asked.hybrid else None
+            found = self.store.search_all(
+                vectors, asked.k, asked.where, exact=asked.exact, words=texts
+            )
             milliseconds = 1e3 * (time.perf_counter() - start)
             for query, pages in zip(group, found, strict=True):
                 words = join_tokens(encoded[query][1])

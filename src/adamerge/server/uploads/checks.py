@@ -5,6 +5,8 @@ import re
 
 from starlette.exceptions import HTTPException
 
+from adamerge.documents import images, office
+
 SUFFIXES = {  # how files begin -> the suffixes they may have
     b"%PDF-": (".pdf",),
     b"\x89PNG\r\n\x1a\n": (".png",),
@@ -16,8 +18,28 @@ HEAD_BYTES = 1024  # in which a PDF may begin
 NAME_BYTES = 120
 
 
-def suffixes_of(head: bytes) -> tuple[str, ...]:
-    """The suffixes that a file may have, by its first bytes."""
+def accepted_suffixes() -> list[str]:
+    """The suffixes of files that can be uploaded now."""
+    accepted = images.SUFFIXES | {".pdf"}
+    if office.is_installed():
+        accepted |= office.PACKED
+    return sorted(accepted)
+
+
+def accepted_kinds() -> str:
+    """The files that can be uploaded now, in words."""
+    kinds = ["PDF", "PNG", "JPEG", "TIFF", "WebP"]
+    if office.is_installed():
+        kinds += [suffix[1:].upper() for suffix in sorted(office.PACKED)]
+    return f"{', '.join(kinds[:-1])} and {kinds[-1]}"
+
+
+def suffixes_of(head: bytes, name: str) -> tuple[str, ...]:
+    """The suffixes that a file may have, by its first bytes; of an office file the one that its name has.
+
+    HTML, RTF and the binary files of old are not taken from strangers: they can name files of this machine, and
+    LibreOffice is not known to look away in all of them.
+    """
     for start, suffixes in SUFFIXES.items():
         if head.startswith(start):
             return suffixes
@@ -25,9 +47,14 @@ def suffixes_of(head: bytes) -> tuple[str, ...]:
         return SUFFIXES[b"%PDF-"]
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return (".webp",)
-    raise HTTPException(
-        415, "this is none of PDF, PNG, JPEG, TIFF and WebP, whatever its name says"
-    )
+    suffix = os.path.splitext(name)[1].lower()
+    if head.startswith(b"PK") and suffix in office.PACKED:
+        if office.is_installed():
+            return (suffix,)
+        raise HTTPException(
+            415, "office files need LibreOffice, and this server has none: save it as PDF"
+        )
+    raise HTTPException(415, f"this is none of {accepted_kinds()}, whatever its name says")
 
 
 def clean_name(name: str, suffixes: tuple[str, ...]) -> str:

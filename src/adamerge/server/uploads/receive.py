@@ -60,7 +60,8 @@ async def _receive(
 async def _receive_one(given: UploadFile | str, folder: UploadFolder, limit: int) -> ReceivedFile:
     if not isinstance(given, UploadFile):
         raise HTTPException(400, "send one file, in a form field called 'file'")
-    suffixes = suffixes_of(await given.read(HEAD_BYTES))
+    head = await given.read(HEAD_BYTES)
+    suffixes = suffixes_of(head, given.filename or "")
     name = clean_name(given.filename or "", suffixes)
     await given.seek(0)
     path = folder.arriving()

@@ -33,12 +33,25 @@ async def home(request: Request) -> Response:
         grouped = flag(given, "group")
         result = await operations.search(request, query)
     except BadInput as error:
-        shown = {"q": given["q"][:MAX_LETTERS], "where": where}
-        words = redact(error, *context_of(request).settings.private_folders)
-        return render_template(request, "search.html", 400, facts=facts, error=words, **shown)
+        return render_template(
+            request,
+            "search.html",
+            400,
+            facts=facts,
+            error=redact(error, *context_of(request).settings.private_folders),
+            q=given["q"][:MAX_LETTERS],
+            where=where,
+            hybrid="hybrid" in given,
+        )
     found = results_of(result, query, grouped)
     return render_template(
-        request, "search.html", facts=facts, found=found, q=query.text, where=query.where
+        request,
+        "search.html",
+        facts=facts,
+        found=found,
+        q=query.text,
+        where=query.where,
+        hybrid=query.hybrid,
     )
 
 

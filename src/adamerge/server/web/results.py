@@ -53,6 +53,8 @@ def _address(query: SearchQuery, grouped: bool, k: int) -> str:
     asked: dict[str, str | int] = {"q": query.text}
     if query.where:
         asked["where"] = query.where
+    if query.hybrid:
+        asked["hybrid"] = "true"
     if k != SearchQuery.k:
         asked["k"] = k
     if grouped:

@@ -7,6 +7,7 @@ from starlette.responses import RedirectResponse, Response
 
 from adamerge.server import operations
 from adamerge.server.context import context_of
+from adamerge.server.uploads.checks import accepted_kinds, accepted_suffixes
 from adamerge.server.web.rendering import render_template
 
 FILES_AT_ONCE = 16  # of one form; a script sends each file by itself
@@ -16,7 +17,12 @@ async def add(request: Request) -> Response:
     """The form to add files, and what became of those that came before."""
     largest = context_of(request).settings.max_upload
     return render_template(
-        request, "add.html", jobs=operations.upload_queue(request).all(), largest=largest
+        request,
+        "add.html",
+        jobs=operations.upload_queue(request).all(),
+        largest=largest,
+        accepted=",".join(accepted_suffixes()),
+        kinds=accepted_kinds(),
     )
 
 

@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from tempfile import mkdtemp
 from typing import Any
 
 from adamerge import errors
@@ -28,6 +31,7 @@ class WorkerClient:
         self._on_start = on_start
         self.closed = False
         self._process: subprocess.Popen[str] | None = None
+        self._folder = ""  # temporary files of the process
         self._turn = threading.Lock()  # held for a whole task
         self._starting = threading.Lock()  # held while a process is started
 
@@ -71,9 +75,10 @@ class WorkerClient:
         with self._starting:
             process = self._process
         if process is not None:
-            process.kill()
+            _kill(process)
             with self._turn:  # until the task has noticed
                 _discard(process)
+        self._remove_folder()
 
     def _running(self) -> "subprocess.Popen[str]":
         """The process; a new one if there is none, or if it has ended."""
@@ -89,7 +94,11 @@ class WorkerClient:
 
     def _start(self) -> "subprocess.Popen[str]":
         env = dict(os.environ)
-        env.pop("ADAMERGE_TOKEN", None)
+        for secret in ("ADAMERGE_TOKEN", "ADAMERGE_PASSWORD"):
+            env.pop(secret, None)
+        self._remove_folder()
+        self._folder = mkdtemp(prefix="adamerge-worker-")
+        env["TMPDIR"] = self._folder
         self._on_start()
         return subprocess.Popen(
             [*self.command, str(self.memory)],
@@ -101,6 +110,11 @@ class WorkerClient:
             env=env,
             start_new_session=True,  # Ctrl-C is for the server, which then ends the worker
         )
+
+    def _remove_folder(self) -> None:
+        """Remove what a process that has ended, however it ended, left among its temporary files."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _exchange(
         self,
@@ -161,7 +175,7 @@ class Timeout:
 
     def _expire(self) -> None:
         self.expired = True
-        self.process.kill()
+        _kill(self.process)
 
 
 @contextmanager
@@ -173,9 +187,16 @@ def _timeout(process: "subprocess.Popen[str]", seconds: float) -> Iterator[Timeo
         timeout.stop()
 
 
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """Kill a process and those that it started, as LibreOffice: they are of its group."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
 def _discard(process: "subprocess.Popen[str]") -> int:
     """End a process, close its pipes and return its exit code."""
-    process.kill()
+    _kill(process)
     exit_code = process.wait()
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None

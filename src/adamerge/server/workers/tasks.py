@@ -8,9 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
+from adamerge.documents import DPI, count_pages, estimate_pages, other_files
 from adamerge.encoders import Encoder
 from adamerge.errors import AdamergeError, BadFile
-from adamerge.pages import DPI, count_pages, other_files
 from adamerge.server.redact import redact
 from adamerge.store import Indexing, Store, index_files, open_named
 
@@ -73,7 +73,7 @@ def _as_the_store(store: Store, encoder: Encoder) -> Indexing:
 def index_folder(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     """Bring a store up to date with a folder: new and changed files are indexed, those that are gone are removed."""
     folder = Path(task["root"])
-    progress = FolderProgress(count_pages([folder]), tell)
+    progress = FolderProgress(estimate_pages([folder]), tell)
     skipped: list[str] = []
 
     def skip(error: AdamergeError) -> None:
@@ -190,7 +190,8 @@ class FolderProgress:
 
     def advance(self, count: int = 1) -> None:
         """Tell that so many more pages are done."""
-        self.done = min(self.done + count, self.total)
+        self.done += count
+        self.total = max(self.total, self.done)  # an office file was counted as one page
         self._tell()
 
     def pass_over(self, count: int = 1) -> None:

@@ -6,12 +6,14 @@ Before it reads anything, it limits its memory, turns core files off and lowers 
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import gettempdir
 from threading import Thread
 from typing import Any
 
@@ -73,11 +75,22 @@ def read_tasks() -> Iterator[dict[str, Any]]:
     def listen() -> None:
         for line in sys.stdin:
             lines.put(line)
-        os._exit(0)
+        end()
 
     Thread(target=listen, daemon=True).start()
     while True:
         yield json.loads(lines.get())
+
+
+def end() -> None:
+    """End at once, with the processes that were started here and all temporary files."""
+    leads_group = os.getpgrp() == os.getpid()
+    folder = gettempdir()
+    if Path(folder).name.startswith("adamerge-worker-"):
+        shutil.rmtree(folder, ignore_errors=True)
+    if leads_group:
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
 
 
 def attempt(encoders: LoadedEncoders, task: dict[str, Any], tell: Tell) -> dict[str, Any]:

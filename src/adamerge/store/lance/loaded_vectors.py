@@ -114,7 +114,8 @@ class LoadedRows:
         new_writes = {write for id, write in written.items() if self._written.get(id) != write}
         if not new_writes:
             return
-        for pages in snapshot.vectors(columns, self._filter(new_writes)):
+        passing = filter_of_writes(new_writes) if self._written else ""
+        for pages in snapshot.vectors(columns, passing):
             self._put_new(pages, written, held)
 
     def _put_new(self, pages: PageVectors, written: dict[str, int], held: VectorsInMemory) -> None:
@@ -131,14 +132,15 @@ class LoadedRows:
             id = pages.ids[i]
             self._written[id] = written[id]
 
-    def _filter(self, new_writes: set[int]) -> str:
-        """The filter that passes the pages of some writes; "" for all pages."""
-        if not self._written or len(new_writes) > MOST_WRITES:
-            return ""
-        return f"written IN ({', '.join(map(str, sorted(new_writes)))})"
-
     def forget(self) -> None:
         """Hold nothing."""
         self._snapshot = None
         self._held = None
         self._written = {}
+
+
+def filter_of_writes(writes: set[int]) -> str:
+    """The filter that passes the pages of some writes; "" for all pages, where there are many writes."""
+    if len(writes) > MOST_WRITES:
+        return ""
+    return f"written IN ({', '.join(map(str, sorted(writes)))})"

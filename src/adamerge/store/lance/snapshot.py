@@ -149,6 +149,17 @@ class Snapshot:
         for batch in self.take(columns.names, ids):
             yield to_page_vectors(batch, columns)
 
+    def words(self, passing: str = "") -> Iterator[tuple[str, list[str]]]:
+        """The id and the words of each page that passes a filter of Lance."""
+        for batch in self.scan(["id", "words"], passing):
+            ids = _texts(batch.column("id"))
+            try:
+                words = batch.column("words").to_pylist()
+            except UnicodeDecodeError:
+                raise damaged("a word of a page is not UTF-8") from None
+            for id, of_page in zip(ids, words, strict=True):
+                yield id, of_page or []
+
     def nearest_means(self, vector: Floats, n: int, passing: str = "") -> list[str]:
         """The ids of the n pages whose mean vector has the largest inner product with a vector (d,)."""
         partitions = max(FEWEST_PARTITIONS, n // CANDIDATES_PER_PARTITION)
@@ -169,7 +180,7 @@ def ids_filter(ids: Sequence[str]) -> str:
     return f"id IN ({', '.join(map(quoted, ids))})"
 
 
-def _texts(column: pa.ChunkedArray) -> list[str]:
+def _texts(column: pa.Array | pa.ChunkedArray) -> list[str]:
     try:
         texts: list[str] = column.to_pylist()
     except UnicodeDecodeError:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from threading import RLock
@@ -29,7 +30,8 @@ from adamerge.store.lance.errors import MissingVersion
 from adamerge.store.lance.folder import JOB, check_own_folder, jobs, remove_unmade
 from adamerge.store.lance.fragments import RowWriter
 from adamerge.store.lance.loaded_vectors import LoadedVectors
-from adamerge.store.lance.rank import rank_pages
+from adamerge.store.lance.loaded_words import LoadedWords
+from adamerge.store.lance.rank import RankPages, found_ids, rank_pages, rank_pages_by_both
 from adamerge.store.lance.schema import fields_of, has_mean, metadata_of, schema_of, to_table
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
 from adamerge.store.lance.summary import facts_of_version, sources_of
@@ -60,6 +62,7 @@ class LanceStore(Store):
         self._table = LanceTable(self.path, storage_options)
         folder = None if self._table.is_remote else Path(self.path)
         self._cache = LoadedVectors(memory, folder)
+        self._words = LoadedWords()
         self._searching = RLock()  # one thread at a time uses the cache
         self._lock: int | None = None  # of the one writer: what os.close() releases
         self._writes = 0  # since the writer last tidied up
@@ -378,20 +381,21 @@ class LanceStore(Store):
     def _rank(
         self, queries: list[Floats], k: int, where: str, exact: bool
     ) -> tuple[list[Ranking], dict[str, Entry]]:
-        def rank(snapshot: Snapshot) -> tuple[list[Ranking], dict[str, Entry]]:
-            rankings = self._rank_version(snapshot, queries, k, where, exact)
-            ids: dict[str, None] = {}  # each once, in order
-            for ranking in rankings:
-                ids |= dict.fromkeys(id for id, _ in ranking.best)
-            return rankings, snapshot.entries_by_id(list(ids))
+        return self._search(where, partial(rank_pages, queries=queries, k=k, exact=exact))
 
-        return self._table.read(rank)
+    def _rank_by_both(
+        self, queries: list[Floats], texts: Sequence[str], k: int, where: str, exact: bool
+    ) -> tuple[list[Ranking], dict[str, Entry]]:
+        asked: dict[str, Any] = {"queries": queries, "texts": texts, "k": k, "exact": exact}
+        return self._search(where, partial(rank_pages_by_both, words=self._words, **asked))
 
-    def _rank_version(
-        self, snapshot: Snapshot, queries: list[Floats], k: int, where: str, exact: bool
-    ) -> list[Ranking]:
-        """The best pages of one version for each query."""
-        passing = snapshot.filter(where)
-        with self._searching:
-            loaded = self._cache.update(snapshot)
-            return rank_pages(snapshot, loaded, queries, k, passing, exact)
+    def _search(self, where: str, rank: RankPages) -> tuple[list[Ranking], dict[str, Entry]]:
+        """The rankings of one version, and the entries of the pages that were found."""
+
+        def search(snapshot: Snapshot) -> tuple[list[Ranking], dict[str, Entry]]:
+            passing = snapshot.filter(where)
+            with self._searching:
+                rankings = rank(snapshot, self._cache.update(snapshot), passing)
+            return rankings, snapshot.entries_by_id(found_ids(rankings))
+
+        return self._table.read(search)

@@ -1,0 +1,131 @@
+"""Pages of a PDF: PDFium draws each page and gives its words."""
+
+from collections.abc import Container, Iterator
+from contextlib import closing
+from ctypes import byref, c_int
+from pathlib import Path
+from typing import Any
+
+from adamerge.documents.find import is_surrogate
+from adamerge.documents.rendering import check_size, import_library, page_indices
+from adamerge.errors import BadFile
+from adamerge.geometry import Box
+from adamerge.types import Page, Word
+
+HYPHEN = "\ufffe"  # what PDFium has for a hyphen that ends a line
+
+
+def read_pdf(
+    path: Path,
+    source: str,
+    dpi: int,
+    done: Container[str] = (),
+    numbers: range | None = None,
+    password: str = "",
+    name: Path | None = None,
+) -> Iterator[Page | BadFile]:
+    """The pages of a PDF, each or its error.
+
+    name  what errors call the file; None for its path
+    """
+    name = name or path
+    pdfium = import_library("pypdfium2")
+    with closing(_open(path, name, password)) as document:
+        if not len(document):
+            raise BadFile(f"{name} has no pages")
+        for i in page_indices(len(document), numbers):
+            if f"{source}#{i + 1}" in done:
+                continue
+            try:
+                yield _pdf_page(document, i, source, dpi)
+            except (pdfium.PdfiumError, BadFile) as error:
+                yield BadFile(f"{name}, page {i + 1}: {error}")
+
+
+def count_pdf(path: Path, password: str = "") -> int:
+    """How many pages a PDF has."""
+    with closing(_open(path, path, password)) as document:
+        return len(document)
+
+
+def _open(path: Path, name: Path, password: str) -> Any:
+    pdfium = import_library("pypdfium2")
+    try:
+        return pdfium.PdfDocument(path, password=password or None)
+    except (pdfium.PdfiumError, OSError) as error:
+        if "password" not in str(error).lower():
+            raise BadFile(f"{name} is damaged ({error})") from None
+        if password:
+            raise BadFile(f"{name} is encrypted, and the password does not open it") from None
+        raise BadFile(
+            f"{name} is encrypted: remove its password, or give it by --password or ADAMERGE_PASSWORD"
+        ) from None
+
+
+def _pdf_page(document: Any, i: int, source: str, dpi: int) -> Page:
+    with closing(document[i]) as page:
+        width, height = page.get_size()
+        check_size(width * dpi / 72, height * dpi / 72)
+        with closing(page.render(scale=dpi / 72)) as bitmap:
+            image = bitmap.to_pil().convert("RGB")
+        with closing(page.get_textpage()) as text:
+            words = tuple(_words(page, text))
+    return Page(f"{source}#{i + 1}", image, words, source, i + 1)
+
+
+def _words(page: Any, text: Any) -> Iterator[Word]:
+    """Runs of characters between white space, each with the box around them.
+
+    A word that is hyphenated at the end of a line is one word, and its box that of its first part.
+    """
+    letters: list[str] = []
+    boxes: list[Box] = []
+    hyphenated = False
+    for i, letter in enumerate(_letters(text)):
+        if letter == HYPHEN:
+            hyphenated = True
+        elif letter.isspace():
+            goes_on = hyphenated and letter in "\r\n"
+            if not letters or goes_on:
+                continue
+            if boxes:
+                yield Word(_joined(letters), _on_page(page, boxes))
+            letters, boxes, hyphenated = [], [], False
+        elif letter.isprintable() or is_surrogate(letter):
+            letters.append(letter)
+            if not hyphenated:
+                boxes.append(text.get_charbox(i))
+
+
+def _letters(text: Any) -> Iterator[str]:
+    """The characters of a page in the order of its text, and a space that ends the last word."""
+    raw = import_library("pypdfium2.raw")
+    for i in range(text.count_chars()):
+        yield chr(raw.FPDFText_GetUnicode(text, i))
+    yield " "
+
+
+def _joined(letters: list[str]) -> str:
+    """Text from UTF-16 units: what is beyond the first plane comes as two."""
+    return "".join(letters).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _on_page(page: Any, boxes: list[tuple[float, float, float, float]]) -> Box:
+    """The box around PDF boxes (left, bottom, right, top) in parts of the page as it is seen, turned and cropped."""
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    x0, y0 = _as_seen(page, min(lefts), max(tops))
+    x1, y1 = _as_seen(page, max(rights), min(bottoms))
+    return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
+
+
+def _as_seen(page: Any, x: float, y: float) -> tuple[float, float]:
+    """A place of a PDF page, in its units, as parts of the page as it is seen: from the left and from the top."""
+    raw = import_library("pypdfium2.raw")
+    size = 20_000  # of a picture of the page, in whole pixels: that is how exact places are
+    across, down = c_int(), c_int()
+    raw.FPDF_PageToDevice(page, 0, 0, size, size, 0, x, y, byref(across), byref(down))
+    return _share(across.value / size), _share(down.value / size)
+
+
+def _share(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
