@@ -8,3 +8,4 @@ LANCE_MEMORY = (
 SIGNS_FROM = (
     5_000  # pages of codes from which sign planes propose; to compare fewer takes less time
 )
+INDEX_FROM = 10_000  # pages of a Lance store from which the mean vectors get an index

@@ -36,11 +36,10 @@ from adamerge.store.lance.schema import fields_of, has_mean, metadata_of, schema
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
 from adamerge.store.lance.summary import facts_of_version, sources_of
 from adamerge.store.lance.table import LanceTable, described
-from adamerge.store.limits import LANCE_MEMORY
+from adamerge.store.limits import INDEX_FROM, LANCE_MEMORY
 from adamerge.store.metadata import columns_of
 
 WRITES_BEFORE_TIDYING = 256  # after so many writes a writer tidies up, even if it is not closed
-INDEX_FROM = 10_000  # pages from which the mean vectors get an index
 NO_LOCK = -1  # stands for the lock of a bucket, which has none
 
 
