@@ -49,7 +49,9 @@ print(len(adamerge.compress(np.eye(9), np.arange(9))))
     assert str(ROOT) not in where
     assert int(stored) > 0
     assert not list(Path(where).parent.rglob("*.cpp"))
-    for kind in ("server/web/templates/*.html", "server/web/static/*.*", "*/web/**/*.*"):
+    kinds = ["server/web/templates/*.html", "server/web/static/*.*"]
+    kinds += [f"{room}/web/**/*.*" for room in ("html_file", "inspector", "plan")]
+    for kind in kinds:
         shipped = {file.name for file in Path(where).parent.glob(kind)}
         assert shipped == {file.name for file in (ROOT / "src" / "adamerge").glob(kind)} != set()
 
