@@ -17,9 +17,10 @@ SCRIPTS = (
     "million.py",
     "laptop.py",
     "scale.py",
+    "speeds.py",
 )
 ONE_THREAD = {"minilm.py": {"OPENBLAS_NUM_THREADS": "1"}}  # of NumPy, which it is compared with
-TAKE_QUICK = ("run.py", "maxsim.py", "million.py", "laptop.py", "scale.py")
+TAKE_QUICK = ("run.py", "maxsim.py", "million.py", "laptop.py", "scale.py", "speeds.py")
 
 
 def main() -> None:

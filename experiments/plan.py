@@ -24,7 +24,7 @@ from adamerge.compress import compress_pages, parse_method
 from adamerge.fidelity import Drawing, draw_queries, measures
 from adamerge.fidelity.queries import given_queries
 from adamerge.plan import spread
-from adamerge.plan.measured import score_in_dtype
+from adamerge.plan.measured import name_in_dtype, score_in_dtype
 from adamerge.vectors import open_shards
 
 ROOT = Path(__file__).parent.parent
@@ -47,7 +47,7 @@ Values = NDArray[np.float64]
 ALL = ("float16", "int8", "int4", "int2", "int1")
 SOME = ("float16", "int2")
 FLOAT = ("float16",)
-METHODS = {  # name -> dtypes
+ASKED_METHODS = {  # name -> dtypes that are measured by the questions of a book too
     "identity": ALL,
     "height:h=0.6": FLOAT,
     "height:h=0.8": ALL,
@@ -68,6 +68,33 @@ METHODS = {  # name -> dtypes
     "sem-cluster:m=4": FLOAT,
     "sem-cluster:m=4,unit=true": FLOAT,
 }
+OFFERED = ("identity", "height:")  # what `adamerge plan` chooses from
+OTHERS = 3  # of the other methods that were judged in float16 only, every third is measured
+HALVES = 50  # times that the questions of a book are split in two
+
+
+def measured_methods(book: str) -> dict[str, list[str]]:
+    """Methods of a book and their dtypes: all that `plan` offers, all in several dtypes, and every third of the rest.
+
+    Those of ASKED_METHODS are always among them.
+    Controls and searches without vectors have no pages to compare. The identity in float16 comes first.
+    """
+    dtypes: dict[str, list[str]] = {"identity": ["float16"]}
+    for name in _read_values(JUDGED / f"{book}.jsonl.gz"):
+        method, _, dtype = name.partition("+")
+        if "(" not in method and method not in ("bm25", "mean-vector") and name != "identity":
+            dtypes.setdefault(method, []).append(dtype or "float16")
+
+    chosen, others = {}, []
+    for method, of_method in dtypes.items():
+        if method.startswith(OFFERED) or len(of_method) > 1:
+            chosen[method] = of_method
+        else:
+            others.append(method)
+    asked = [method for method in others if method in ASKED_METHODS]
+    for method in others[::OTHERS] + asked:
+        chosen[method] = dtypes[method]
+    return chosen
 
 
 def measure_book(folder: Path, workers: int) -> dict[str, Any]:
@@ -82,11 +109,13 @@ def measure_book(folder: Path, workers: int) -> dict[str, Any]:
 
     whole: dict[str, Any] = {}
     agreement: dict[str, dict[str, float]] = defaultdict(dict)
-    for method, dtypes in METHODS.items():
+    for method, dtypes in measured_methods(folder.name).items():
         small = list(compress_pages(pages, parse_method(method), workers))
         for dtype in dtypes:
-            name = method if dtype == "float16" else f"{method}+{dtype}"
+            name = name_in_dtype(parse_method(method), dtype)
             for kind, queries in kinds.items():
+                if kind == "asked" and dtype not in ASKED_METHODS.get(method, ()):
+                    continue
                 scores = score_in_dtype(queries, small, dtype, workers)
                 whole.setdefault(kind, scores)  # identity in float16 comes first
                 kept = measures.agreement(whole[kind], scores, TOP).mean()
@@ -112,12 +141,23 @@ def measure(folders: Iterable[Path], workers: int) -> None:
 
 
 class Book(NamedTuple):
-    """The methods of a book: u = 1 - agreement, and the true loss of nDCG@5, (methods,) each."""
+    """The methods of a book: u = 1 - agreement (methods,), and the loss of nDCG@5 by question (methods, questions)."""
 
     name: str
     methods: list[str]
     u: Values
-    loss: Values
+    losses: Values
+
+    @property
+    def loss(self) -> Values:
+        """The true loss of each method: (methods,)."""
+        return np.asarray(self.losses.mean(axis=1))
+
+    def offered(self) -> "Book":
+        """The same with those methods only that `plan` offers."""
+        is_offered = np.array([method.startswith(OFFERED) for method in self.methods])
+        methods = [method for method in self.methods if method.startswith(OFFERED)]
+        return Book(self.name, methods, self.u[is_offered], self.losses[is_offered])
 
 
 class Fit(NamedTuple):
@@ -143,23 +183,23 @@ def fit() -> dict[str, Any]:
 def _read_book(path: Path, kind: str) -> Book:
     """The methods of a book that are both measured and judged."""
     measured = json.loads(path.read_text())
-    means = _read_means(JUDGED / f"{measured['book']}.jsonl.gz")
-    methods = [method for method in measured["agreement"] if method in means]
+    values = _read_values(JUDGED / f"{measured['book']}.jsonl.gz")
+    methods = [name for name, by in measured["agreement"].items() if kind in by and name in values]
     agreement = np.array([measured["agreement"][method][kind] for method in methods])
-    loss = np.array([means["identity"] - means[method] for method in methods])
-    return Book(measured["book"], methods, 1 - agreement, loss)
+    losses = np.stack([values["identity"] - values[method] for method in methods])
+    return Book(measured["book"], methods, 1 - agreement, losses)
 
 
-def _read_means(path: Path) -> dict[str, float]:
-    """The mean nDCG@5 of every method on a book."""
-    means = {}
+def _read_values(path: Path) -> dict[str, Values]:
+    """The nDCG@5 of every method on a book, by question: (questions,) each."""
+    found = {}
     with gzip.open(path, "rt") as cells:
         for line in cells:
             cell = json.loads(line)
             values = cell["measures"].get(MEASURE)
             if values:
-                means[cell["method"]] = float(np.mean(values))
-    return means
+                found[cell["method"]] = np.array(values)
+    return found
 
 
 def _knots(books: list[Book]) -> dict[str, list[float]]:
@@ -211,11 +251,33 @@ def _left_out(books: list[Book], book: Book) -> dict[str, Any]:
     return {
         "book": book.name,
         "methods": len(book.methods),
-        "spearman": round(_spearman(predicted, book.loss), 3),
+        "questions": book.losses.shape[1],
+        "spearman": round(_spearman(book.u, book.loss), 3),
+        "ceiling": round(_ceiling(book), 3),
+        "spearman_offered": round(_spearman(book.offered().u, book.offered().loss), 3),
+        "ceiling_offered": round(_ceiling(book.offered()), 3),
         "inside": round(float(is_inside.mean()), 3),
         "mean_error": round(float(error.mean()), 4),
         "mean_absolute_error": round(float(np.abs(error).mean()), 4),
     }
+
+
+def _ceiling(book: Book) -> float:
+    """The highest Spearman correlation to hope for: that of the losses by endless questions with the measured ones.
+
+    r is the Spearman correlation of the losses by two halves of the questions, the mean over many splits. By Spearman
+    and Brown all questions have the reliability 2 r / (1 + r), and the ceiling is its square root; 0 where r <= 0.
+    """
+    generator = np.random.default_rng(0)
+    questions = book.losses.shape[1]
+    found = []
+    for _ in range(HALVES):
+        order = generator.permutation(questions)
+        one = book.losses[:, order[: questions // 2]].mean(axis=1)
+        other = book.losses[:, order[questions // 2 :]].mean(axis=1)
+        found.append(_spearman(one, other))
+    r = max(0.0, float(np.mean(found)))
+    return float(np.sqrt(2 * r / (1 + r)))
 
 
 def _spearman(x: Values, y: Values) -> float:

@@ -1,9 +1,12 @@
 """The weights of minilm: found without a download, fetched when asked for, refused unless they are the known ones."""
 
+import os
+import pty
 import shutil
 import sys
 import threading
 import tomllib
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import requires
@@ -11,8 +14,10 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from cli import call
+from cli import ADAMERGE, call
 from packaging.requirements import Requirement
+from processes import ended, start
+from waiting import LONG
 
 from adamerge.encoders import load_encoder
 from adamerge.encoders.minilm_weights import (
@@ -26,6 +31,7 @@ from adamerge.encoders.minilm_weights import (
 from adamerge.errors import BadFile, MissingExtra
 
 KNOWN = find_weights()
+SAMPLE = Path(__file__).parent.parent / "examples" / "sample.pdf"
 NOWHERE = "http://127.0.0.1:9"  # no server listens there
 
 
@@ -226,3 +232,40 @@ def test_a_laptop_installs_no_torch_no_transformers_and_no_cuda():
     assert {"numpy", "tokenizers", "pylance", "pyarrow"} <= names
     assert [name for name in names if is_heavy(name)] == []
     assert {"torch", "transformers"} <= set(filter(is_heavy, needed_by("colpali")))
+
+
+def on_terminal(answer, *words):
+    """What a process of the command shows on a terminal where a person types an answer, and its exit code."""
+    ours, theirs = pty.openpty()
+    process = start([ADAMERGE, *words], stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    with ended(process):
+        os.write(ours, f"{answer}\n".encode())
+        shown = b""
+        with suppress(OSError):  # the process has closed the terminal
+            while part := os.read(ours, 4096):
+                shown += part
+        os.close(ours)
+        return process.wait(LONG), shown.decode()
+
+
+@pytest.mark.parametrize("answer", ["", "n"])
+def test_a_person_on_a_terminal_is_asked_before_a_download(
+    answer, hub, no_weights, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub of the process"))
+    without_weights = tmp_path / "packages" / MODULE / "__init__.py"  # hides an installed one
+    without_weights.parent.mkdir(parents=True)
+    without_weights.touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "packages"))
+    store = tmp_path / "pages.store"
+    code, shown = on_terminal(answer, "index", SAMPLE, "--store", store)
+    assert "minilm (91 MB) are not on this machine. Download them now? [Y/n]" in shown
+    if answer == "n":
+        assert code != 0
+        assert "`adamerge fetch minilm` gets them" in shown
+        assert not no_weights.exists()
+    else:
+        assert code == 0, shown
+        assert (no_weights / MODEL).exists()
+        assert "added" in shown

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import manual
@@ -10,11 +11,13 @@ import pytest
 from cli import call, lines
 
 import adamerge as am
+from adamerge.codes import encode
 from adamerge.errors import BadInput, BadShape
-from adamerge.plan import Target, spread, target_of
+from adamerge.plan import DTYPES, Target, spread, target_of
 from adamerge.plan.linked_pages import link_pages
 from adamerge.plan.loss_map import load_loss_map
 from adamerge.plan.sample import draw_sample
+from adamerge.plan.speeds import load_speeds
 
 ROOT = Path(__file__).parent.parent
 D = 16
@@ -233,6 +236,57 @@ def test_the_map_in_the_package_is_what_the_committed_results_give():
     assert experiment["fit"]() == committed
 
 
+# ------------------------------------------------------------------------------------------------ needs of stores
+
+
+def test_a_row_says_what_its_pages_need_in_a_store():
+    found = am.plan(PAGES, total="1MB", corpus_pages=8000, dtypes=["int4"], workers=1)
+    needs = found.needs(found.chosen)
+    sign_plane = encode(np.ones((1, D)), 1)
+    assert needs.pages == 8000
+    assert needs.memory_bytes == pytest.approx(8000 * found.chosen.bytes_per_page)
+    assert needs.sign_plane_bytes == pytest.approx(
+        8000 * found.chosen.rows_per_page * sign_plane.bytes
+    )
+
+
+def test_few_pages_and_whole_numbers_have_no_sign_planes():
+    few = am.plan(PAGES, corpus_pages=4999, dtypes=["int4"], workers=1)
+    whole = am.plan(PAGES, dtypes=["int8"], workers=1)
+    for found in (few, whole):
+        assert found.needs(found.rows[0]).sign_plane_bytes is None
+
+
+def test_qdrant_takes_a_page_that_is_one_vector_below_its_limit():
+    found = am.plan(PAGES, dtypes=["float16"], workers=1)
+    needs = found.needs(found.rows[0])
+    assert needs.qdrant_vectors == 65_535  # of 16 dimensions: 1,048,576 numbers are refused
+
+    def fits(rows):
+        return found.needs(replace(found.rows[0], most_rows=rows)).fits_qdrant
+
+    assert (fits(65_535), fits(65_536)) == (True, False)
+    assert not found.needs(replace(found.rows[0], dtype="int4")).fits_qdrant
+
+
+def test_twice_the_pages_take_twice_as_long_to_build_and_only_known_encoders_have_hours():
+    needs = []
+    for count in (1000, 2000):
+        found = am.plan(PAGES, corpus_pages=count, encoder="minilm", dtypes=["int8"], workers=1)
+        needs.append(found.needs(found.rows[-1]))
+    assert needs[1].build_hours == pytest.approx(2 * needs[0].build_hours)
+    assert needs[1].encode_hours == pytest.approx(2 * needs[0].encode_hours)
+    assert needs[0].search_seconds < needs[1].search_seconds
+
+    unknown = am.plan(PAGES, encoder="vidore/colpali", dtypes=["int8"], workers=1)
+    assert unknown.needs(unknown.rows[0]).encode_hours is None
+
+
+def test_every_dtype_of_a_plan_has_a_measured_speed():
+    speeds = load_speeds()
+    assert speeds.search.keys() == speeds.store.keys() == set(DTYPES)
+
+
 # ------------------------------------------------------------------------------------------------ command line
 
 
@@ -244,12 +298,15 @@ def test_the_command_prints_a_row_a_line_marks_the_choice_and_writes_a_page(fold
     assert done.returncode == 0
     assert next(row["bytes_per_page"] for row in rows if row["chosen"]) <= 300
     keys = ["method", "bytes_per_page", "compression", "agreement", "expected_loss", "low", "high"]
-    assert set(keys) < set(rows[0])
+    needs = ["corpus_pages", "memory_bytes", "sign_plane_bytes", "fits_qdrant", "search_seconds"]
+    assert {*keys, *needs, "build_hours", "encode_hours"} < set(rows[0])
 
 
 def test_the_table_says_what_was_chosen_and_an_encoder_without_judgements_is_told(folder):
     done = call("plan", folder, "--total", "1MB", "--pages", "4000", "--encoder", "vidore/colpali")
     assert "<- chosen" in done.stdout
+    assert "4,000 pages as " in done.stdout
+    assert "not measured for this encoder" in done.stdout
     assert "extrapolated" in done.stderr
 
 

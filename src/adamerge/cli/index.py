@@ -14,6 +14,7 @@ import click
 from adamerge.cli.cluster import cluster_of, refuse_password, tell_summary, with_workers
 from adamerge.cli.common import (
     as_lines,
+    encoder_of_store,
     encoder_spec,
     in_batches,
     is_verbose,
@@ -25,6 +26,7 @@ from adamerge.cli.common import (
     tell_passed_over,
     tell_skipped,
 )
+from adamerge.cli.fetch import offer_weights
 from adamerge.cli.info import summary
 from adamerge.cli.plan import budget_options
 from adamerge.cli.progress import Reporter, Task, reporting
@@ -146,6 +148,7 @@ def index(
     if options["dry_run"]:
         _print_plan(pages, address, encoder, method, options, metadata)
         return
+    offer_weights(encoder or encoder_of_store(address))
     bad: list[AdamergeError] = []
     counts: Counter[str] = Counter()
     with open_named(address, dtype=options["dtype"]) as store, reporting() as report:

@@ -17,6 +17,7 @@ from adamerge.cli.common import (
     tell_skipped,
     vector_options,
 )
+from adamerge.cli.plan_needs import needs_lines
 from adamerge.cli.progress import Task, reporting
 from adamerge.cli.text_table import text_table
 from adamerge.documents import DPI, count_pages, readable_suffixes
@@ -48,7 +49,8 @@ def budget_options(verb: Any) -> Any:
     "--pages",
     "corpus_pages",
     type=click.IntRange(1),
-    help="How many pages share --total.  [default: those of PATHS]",
+    help="How many pages there will be: they share --total, and memory and times are for them.  [default: those of "
+    "PATHS share --total; memory and times are for a million]",
 )
 @click.option("--compression", type=float, help="Share of the patches not to store, as 0.85.")
 @click.option("--max-vectors", type=float, help="Vectors of a page on average, as 200.")
@@ -133,11 +135,13 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     )
 
     if as_json:
-        for row in found.rows:
-            click.echo(json.dumps(row.json()))
+        for row in found.json_rows():
+            click.echo(json.dumps(row))
     else:
         click.echo(f"{found.pages:,} pages, {found.queries:,} queries")
         click.echo(text_table(HEAD, [_cells(row) for row in found.rows]))
+        if found.chosen is not None:
+            click.echo("\n".join(["", *needs_lines(found, found.chosen)]))
     if options["out"] is not None:
         path = found.save(options["out"])
         click.echo(f"adamerge: wrote {path}", err=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import existing
+from adamerge.cli.common import encoder_of_store, existing
+from adamerge.cli.fetch import offer_weights
 from adamerge.documents import readable_suffixes
 from adamerge.errors import BadInput, NotFound, missing_extra
 from adamerge.server import Settings
@@ -107,6 +108,7 @@ def serve(
     folder = folder_to_serve(where, address, watch)
     if folder is not None:
         where = address or str(store_beside(folder))
+    offer_weights(encoder or encoder_of_store(where))
     settings = Settings(
         where,
         host,

@@ -7,6 +7,8 @@ candidates.py     which heights and dtypes are tried
 measured.py       each candidate -> bytes and agreement on the sample
 loss_map.py       agreement -> expected loss, by loss_map.json
 frontier.py       rows -> those that nothing beats, and the one to take
+speeds.py         how fast one machine is, by speeds.json
+store_needs.py    a row -> memory, limits and times of a store
 plan_html.py      a plan -> one HTML file; web/: its page, style and JavaScript modules
 planning.py       all of it: pages, a target -> a Plan; for_indexing.py: the plan of files that are indexed next
 """
@@ -15,6 +17,18 @@ from adamerge.plan.candidates import DTYPES
 from adamerge.plan.frontier import PlanRow
 from adamerge.plan.planning import Plan, plan
 from adamerge.plan.sample import SAMPLE, spread
+from adamerge.plan.store_needs import Corpus, StoreNeeds
 from adamerge.plan.target import Target, target_of
 
-__all__ = ["DTYPES", "SAMPLE", "Plan", "PlanRow", "Target", "plan", "spread", "target_of"]
+__all__ = [
+    "DTYPES",
+    "SAMPLE",
+    "Corpus",
+    "Plan",
+    "PlanRow",
+    "StoreNeeds",
+    "Target",
+    "plan",
+    "spread",
+    "target_of",
+]

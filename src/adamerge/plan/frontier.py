@@ -24,6 +24,7 @@ class PlanRow:
     """
 
     method: str
+    dtype: str
     bytes_per_page: float
     rows_per_page: float
     most_rows: int
@@ -42,6 +43,7 @@ class PlanRow:
             "method": self.method,
             "bytes_per_page": round(self.bytes_per_page, 1),
             "vectors_per_page": round(self.rows_per_page, 1),
+            "most_vectors": self.most_rows,
             "compression": round(self.compression, 4),
             "agreement": round(self.agreement, 4),
             "expected_loss": round(self.expected_loss, 4),
@@ -57,6 +59,7 @@ def to_row(measured: Measured, loss_map: LossMap) -> PlanRow:
     loss = loss_map.loss(agreement.value)
     return PlanRow(
         method=measured.method,
+        dtype=measured.dtype,
         bytes_per_page=measured.bytes_per_page,
         rows_per_page=measured.rows_per_page,
         most_rows=measured.most_rows,

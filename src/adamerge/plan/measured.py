@@ -26,6 +26,7 @@ class Measured:
     """What a method in a dtype makes of the sample: means over its pages.
 
     method            its name, ready for --method
+    dtype             in which its vectors are kept
     bytes_per_page    of vectors and extra rows, with their scales
     rows_per_page     stored vectors and extra rows
     most_rows         of any page of the sample
@@ -34,6 +35,7 @@ class Measured:
     """
 
     method: str
+    dtype: str
     bytes_per_page: float
     rows_per_page: float
     most_rows: int
@@ -50,7 +52,7 @@ class SampleTrial:
         """Score the uncompressed pages; `top` is that of agreement."""
         self.pages = pages
         self.d = pages[0].vectors.shape[1]
-        self._queries = queries
+        self.queries = queries
         self._top = top
         self._workers = workers
         self._seed = seed
@@ -99,6 +101,7 @@ class SampleTrial:
         stored = sum(len(page) for page in small)
         return Measured(
             method=name_in_dtype(method, dtype),
+            dtype=dtype,
             bytes_per_page=float(rows.mean()) * bytes_per_row(self.d, dtype),
             rows_per_page=float(rows.mean()),
             most_rows=int(rows.max()),
@@ -107,7 +110,7 @@ class SampleTrial:
         )
 
     def _scores(self, pages: Sequence[Compressed], dtype: str) -> Floats:
-        return score_in_dtype(self._queries, pages, dtype, self._workers)
+        return score_in_dtype(self.queries, pages, dtype, self._workers)
 
 
 def score_in_dtype(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,12 @@ from adamerge.plan.frontier import PlanRow, choose, frontier, nearest, to_row
 from adamerge.plan.loss_map import is_judged, load_loss_map
 from adamerge.plan.measured import SampleTrial
 from adamerge.plan.sample import SAMPLE, draw_sample
+from adamerge.plan.store_needs import MILLION, Corpus, StoreNeeds, needs_of
 from adamerge.plan.target import Target, target_of
 from adamerge.threads import cores
 from adamerge.types import MultiVector
 
-QUERIES = 300  # drawn from the sample
+QUERIES = 200  # drawn from the sample: as many as the map to losses was fitted with
 TOP = 10
 FEWEST_PAGES = 20  # below it, the top ten is most of the sample
 
@@ -36,6 +38,7 @@ class Plan:
     tried      every method that was tried
     chosen     the row to take; None without a target, or where nothing meets it
     nearest    the row that comes closest to a target that nothing meets; else None
+    corpus     the pages that are to be stored: a million, unless `corpus_pages` said how many
     is_judged  whether the map from agreement to loss was fitted on this encoder; else losses are extrapolated
     pages, queries   of the sample
     """
@@ -45,13 +48,30 @@ class Plan:
     tried: tuple[PlanRow, ...]
     chosen: PlanRow | None
     nearest: PlanRow | None
-    encoder: str
+    corpus: Corpus
     is_judged: bool
     pages: int
     patches: float
-    d: int
     queries: int
     are_drawn: bool
+
+    @property
+    def encoder(self) -> str:
+        """The name of what made the pages; empty where nobody knows."""
+        return self.corpus.encoder
+
+    @property
+    def d(self) -> int:
+        """Dimensions of a vector."""
+        return self.corpus.d
+
+    def needs(self, row: PlanRow) -> StoreNeeds:
+        """What the corpus needs in a store if it is kept as a row says."""
+        return needs_of(row, self.corpus)
+
+    def json_rows(self) -> list[dict[str, Any]]:
+        """The rows as `adamerge plan --json` prints them: each with what it needs in a store."""
+        return [row.json() | self.needs(row).json() for row in self.rows]
 
     def __str__(self) -> str:
         """The choice in one sentence."""
@@ -113,12 +133,18 @@ def plan(
     _check_dtypes(dtypes)
     drawn = draw_sample(pages, sample, seed)
     _check_pages(drawn)
-    are_drawn = queries is None
     asked = _queries(drawn, queries, seed)
 
     trial = SampleTrial(drawn, asked, TOP, workers or cores(), seed)
-    kind = "drawn" if are_drawn else "asked"
-    tried = _try_all(trial, target, tuple(dtypes), kind)
+    tried = _try_all(trial, target, tuple(dtypes))
+    corpus = Corpus(corpus_pages or MILLION, trial.d, _mean_squared_patches(drawn), encoder)
+    return _choose(tried, target, trial, corpus)
+
+
+def _choose(
+    tried: Sequence[PlanRow], target: Target | None, trial: SampleTrial, corpus: Corpus
+) -> Plan:
+    """The plan of what was tried: its frontier, and the row that meets the target or comes nearest to it."""
     chosen = None
     closest = None
     if target is not None:
@@ -131,20 +157,18 @@ def plan(
         tried=tuple(tried),
         chosen=chosen,
         nearest=closest,
-        encoder=encoder,
-        is_judged=is_judged(encoder),
-        pages=len(drawn),
-        patches=_mean_patches(drawn),
-        d=trial.d,
-        queries=len(asked),
-        are_drawn=are_drawn,
+        corpus=corpus,
+        is_judged=is_judged(corpus.encoder),
+        pages=len(trial.pages),
+        patches=_mean_patches(trial.pages),
+        queries=len(trial.queries),
+        are_drawn=trial.queries.know_their_page,
     )
 
 
-def _try_all(
-    trial: SampleTrial, target: Target | None, dtypes: tuple[str, ...], kind: str
-) -> list[PlanRow]:
+def _try_all(trial: SampleTrial, target: Target | None, dtypes: tuple[str, ...]) -> list[PlanRow]:
     """Every candidate with its bytes, agreement and loss; of two with one name the first stays."""
+    kind = "drawn" if trial.queries.know_their_page else "asked"
     loss_map = load_loss_map(kind)
     rows: dict[str, PlanRow] = {}
     for candidate in _candidates(trial, target, dtypes):
@@ -195,6 +219,10 @@ def _check_dtypes(dtypes: Sequence[str]) -> None:
         check_dtype(dtype)
     if not dtypes:
         raise BadInput(f"name at least one dtype of {', '.join(DTYPES)}")
+
+
+def _mean_squared_patches(pages: Sequence[MultiVector]) -> float:
+    return float(np.mean([len(page) ** 2 for page in pages]))
 
 
 def _mean_patches(pages: Sequence[MultiVector]) -> float:

@@ -9,7 +9,7 @@ In the order of the data:
     about.py, entry.py             what a store says of itself, and what it keeps of each page
     base.py                        what every store does: add, search
     filter_parser.py, filters.py   SQL of a user -> a filter
-    lance/, qdrant/                the two databases
+    lance/, qdrant/                the two databases; limits.py: what they take at most
     contents.py, facts.py          what a store holds, file by file and in all
     transfer.py                    a store -> files of vectors, or another store
 """

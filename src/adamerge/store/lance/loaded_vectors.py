@@ -8,11 +8,9 @@ from adamerge.codes import bytes_per_row, empty_rows
 from adamerge.search import PageVectors, VectorsInMemory, mapped_rows
 from adamerge.store.lance.row_columns import RowColumns, sign_columns, stored_columns
 from adamerge.store.lance.snapshot import Snapshot
+from adamerge.store.limits import SIGNS_FROM
 
 MOST_WRITES = 256  # that a filter lists; where more writes are new, all vectors are read
-SIGNS_FROM = (
-    5_000  # pages of codes from which sign planes propose; to compare fewer takes less time
-)
 
 
 class Loaded(NamedTuple):

@@ -15,10 +15,11 @@ from adamerge.search import (
     rank_by_both,
     rank_in_two_stages,
 )
-from adamerge.store.lance.loaded_vectors import SIGNS_FROM, Loaded
+from adamerge.store.lance.loaded_vectors import Loaded
 from adamerge.store.lance.loaded_words import LoadedWords
 from adamerge.store.lance.row_columns import stored_columns
 from adamerge.store.lance.snapshot import Snapshot
+from adamerge.store.limits import SIGNS_FROM
 
 # what is read, what is held of it, and a filter of Lance -> the best pages for each query
 RankPages = Callable[[Snapshot, Loaded, str], list[Ranking]]

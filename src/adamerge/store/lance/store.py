@@ -36,10 +36,10 @@ from adamerge.store.lance.schema import fields_of, has_mean, metadata_of, schema
 from adamerge.store.lance.snapshot import Snapshot, ids_filter
 from adamerge.store.lance.summary import facts_of_version, sources_of
 from adamerge.store.lance.table import LanceTable, described
+from adamerge.store.limits import INDEX_FROM, LANCE_MEMORY
 from adamerge.store.metadata import columns_of
 
 WRITES_BEFORE_TIDYING = 256  # after so many writes a writer tidies up, even if it is not closed
-INDEX_FROM = 10_000  # pages from which the mean vectors get an index
 NO_LOCK = -1  # stands for the lock of a bucket, which has none
 
 
@@ -52,7 +52,7 @@ class LanceStore(Store):
         *,
         encoder: AnyEncoder | None = None,
         dtype: str | None = None,
-        memory: int = 4 << 30,
+        memory: int = LANCE_MEMORY,
         storage_options: dict[str, str] | None = None,
     ) -> None:
         """Open a store; the folder is made by the first page. A search holds `memory` bytes of vectors."""

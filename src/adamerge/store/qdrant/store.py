@@ -27,6 +27,7 @@ from adamerge.store.entry import Entry, Source
 from adamerge.store.facts import Totals, facts_of
 from adamerge.store.filter_parser import parse_filter
 from adamerge.store.filters import OWN_COLUMNS
+from adamerge.store.limits import QDRANT_DTYPES, QDRANT_NUMBERS
 from adamerge.store.metadata import columns_of
 from adamerge.store.qdrant.filters import has_value, to_qdrant
 from adamerge.store.qdrant.points import (
@@ -37,7 +38,6 @@ from adamerge.store.qdrant.points import (
     uuid_of,
 )
 
-NUMBERS_PER_PAGE = 1_048_576  # Qdrant refuses a multi-vector that has as many
 EXACT_UP_TO = 10_000  # pages; more are searched in two stages
 PAGES_AT_ONCE = 64  # that are read
 TRIES = 5  # of a request while the server is busy or away
@@ -67,7 +67,7 @@ def open_qdrant(
 class QdrantStore(Store):
     """Pages in a collection."""
 
-    dtypes = ("float32", "float16")
+    dtypes = QDRANT_DTYPES
     default_dtype = "float16"
 
     def __init__(
@@ -131,10 +131,10 @@ class QdrantStore(Store):
 
     def _write(self, entries: list[Entry], about: About) -> None:
         for entry in entries:
-            if entry.page.stored.size >= NUMBERS_PER_PAGE:
+            if entry.page.stored.size >= QDRANT_NUMBERS:
                 raise TooLarge(
                     f"page '{entry.id}' has {entry.page.stored.shape[0]:,} vectors of {about.dimension}: Qdrant takes "
-                    f"less than {NUMBERS_PER_PAGE:,} numbers a page; compress it further"
+                    f"less than {QDRANT_NUMBERS:,} numbers a page; compress it further"
                 )
         columns = columns_of([entry.metadata for entry in entries], self._columns)
         points = [to_point(entry, about.dtype) for entry in entries]
