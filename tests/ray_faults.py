@@ -16,8 +16,13 @@ from waiting import until
 
 RAYLET, GCS = "raylet", "gcs_server"  # what Ray calls its processes
 PORT = 6379
-# A token in the home of whoever runs the tests would be asked for by the head and not sent by the other node.
-WITHOUT_TOKEN = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+# For a cluster on two hosts. A token in the home of whoever runs the tests would be asked for by the head and not sent
+# by the other node. The last is "0" in the other tests of Ray, which keep to one machine.
+ON_TWO_HOSTS = {
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",
+}
 IS_UP = "This command will now block"  # what `ray start --block` says once its node is up
 SIZE = {"num_cpus": 1, "object_store_memory": OBJECT_STORE}
 
@@ -120,6 +125,8 @@ class TwoHosts:
             if (Path("/run/netns") / name).exists():
                 self.end_processes(host)
                 _ip("netns", "del", name)
+        for process in self._started:
+            process.wait()
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from processes import ended, start
 from ray_cluster import Gate, contents
 from ray_faults import (
     GCS,
+    ON_TWO_HOSTS,
     RAYLET,
-    WITHOUT_TOKEN,
     kill,
     no_network_of_our_own,
     process_id,
@@ -96,7 +96,7 @@ def test_a_network_that_is_cut_costs_nothing_though_the_node_lives(run, tmp_path
     why_not = no_network_of_our_own()
     if why_not is not None:
         pytest.skip(why_not)
-    environment = os.environ | QUIET | WITHOUT_TOKEN
+    environment = os.environ | QUIET | ON_TWO_HOSTS
     with two_hosts() as hosts:
         address = start_cluster_on(hosts, environment, tmp_path / "ray.log")
         command = run.command(address)
