@@ -25,7 +25,6 @@ RECIPES = sorted((ROOT / "docs" / "recipes").glob("*.md"))  # test_recipe_pages.
 NOT_RUN = r"<!-- not run: (.+) -->\n"  # before a block of Python that cannot run here
 ELSEWHERE = {
     "tutorial.md": "test_tutorial.py runs it from top to bottom",
-    "scale.md": "needs a cluster: test_scale.py has one",
 }
 BLOCKS = [
     (page, m)
@@ -70,7 +69,11 @@ def test_no_block_of_python_is_passed_over_in_silence():
         for kind, first in re.findall(r"^```([^\n`]*)\n(.+)", text, re.MULTILINE):
             is_python = re.match(r"import |from \w+ import|with |def |class ", first)
             assert kind == "python" or not is_python, f"{page.name}: say ```python before {first}"
-    assert reasons == {("evaluate.md", "needs the model hub, and a GPU")}
+    assert reasons == {
+        ("evaluate.md", "needs the model hub, and a GPU"),
+        ("scale.md", "needs a cluster with GPUs, and a package of your own"),
+        ("scale.md", "needs a Qdrant server"),
+    }
 
 
 def test_the_session_of_the_readme_is_what_the_command_prints(here):

@@ -41,7 +41,7 @@ def test_the_cluster_of_kubernetes_has_what_kuberay_asks_for():
 
 
 def test_the_first_python_of_the_page_runs_on_a_cluster(ray_cluster, tmp_path, monkeypatch, capsys):
-    code = re.search(r"```\n(from adamerge import scale.*?)```", PAGE, re.DOTALL)[1]
+    code = re.search(r"```python\n(from adamerge import scale.*?)```", PAGE, re.DOTALL)[1]
     shutil.copytree(ROOT / "examples" / "sample", tmp_path / "examples" / "sample")
     monkeypatch.chdir(tmp_path)
     exec(code, {})
