@@ -144,14 +144,16 @@ def test_python_options_are_checked_like_names(options):
 
 
 def test_every_method_of_the_table_is_tested():
-    assert {name.partition(":")[0] for name in EVERY_METHOD} == set(METHODS)
+    # other tests of this process may have brought methods of their own
+    ours = {n: cls for n, (cls, _) in METHODS.items() if cls.__module__.startswith("adamerge.")}
+    assert {name.partition(":")[0] for name in EVERY_METHOD} == set(ours)
     tested = {
         (type(m), f.name, getattr(m, f.name))
         for m in map(am.parse_method, EVERY_METHOD)
         for f in fields(m)
     }
-    for cls, options in {cls: fields(cls) for cls, _ in METHODS.values()}.items():
-        for option in options:
+    for cls in set(ours.values()):
+        for option in fields(cls):
             other = {value for c, name, value in tested if c is cls and name == option.name} - {
                 option.default
             }

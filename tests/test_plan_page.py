@@ -102,7 +102,8 @@ def test_a_plan_without_a_choice_says_so(look, planned):
 
 
 def test_an_encoder_without_judgements_is_told_and_its_name_is_text(look, planned):
-    opened = look(replace(planned, encoder=HOSTILE, is_judged=False))
+    corpus = replace(planned.corpus, encoder=HOSTILE)
+    opened = look(replace(planned, corpus=corpus, is_judged=False))
     assert f"No judged pages of {HOSTILE} are known" in opened.locator("#sample").inner_text()
 
 

@@ -50,6 +50,13 @@ def test_files_are_listed_with_pages_size_time_and_metadata(server):
     assert report["links"]["page"] == "/page/report.pdf%231"
 
 
+def test_a_row_of_files_is_no_higher_on_a_phone_than_two_lines(visit):
+    page = visit("/files")
+    page.set_viewport_size({"width": 360, "height": 900})
+    row = page.get_by_role("row").filter(has_text="report.pdf")
+    assert row.bounding_box()["height"] < 60
+
+
 def test_several_files_are_added_at_a_time_and_one_that_is_refused_does_not_hold_up_the_rest(
     visit, server, place
 ):
