@@ -22,7 +22,7 @@ from adamerge.arrays import Floats
 from adamerge.compress import compress_pages, parse_method
 from adamerge.evaluate.analysis.statistical_tests import bootstrap
 from adamerge.evaluate.data import Dataset
-from adamerge.evaluate.experiment.bm25 import bm25_scores
+from adamerge.evaluate.experiment.bm25_control import bm25_scores
 from adamerge.evaluate.experiment.measures import MEASURE, measure_queries
 from adamerge.evaluate.experiment.vector_cache import cache_folders, read_cached
 from adamerge.search import score_pages, share_of_words, stack_queries

@@ -3,7 +3,7 @@
 experiment_file   a TOML file -> Experiment: which encoders, datasets, methods and controls
 controls          what every method is compared with
 vector_cache      a dataset, encoded once; encoder_keeper: one loaded encoder at a time
-bm25              the score of every query on every page, by words; search.score_matrix: by vectors
+bm25_control      the score of every query on every page, by words; search.score_matrix: by vectors
 measures          scores and judgements -> nDCG and others
 cell              what is recorded of one method on one dataset
 cell_files        cells on disk, and packed

@@ -14,7 +14,7 @@ from adamerge.compress.methods import PruneThenMerge, SemCluster
 from adamerge.compress.names import split_dtype
 from adamerge.compress.stream import compress_pages
 from adamerge.evaluate.data import Dataset
-from adamerge.evaluate.experiment.bm25 import bm25_scores
+from adamerge.evaluate.experiment.bm25_control import bm25_scores
 from adamerge.evaluate.experiment.cell import Cell, rounded
 from adamerge.evaluate.experiment.controls import (
     Compressor,
