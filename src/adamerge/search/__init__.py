@@ -10,7 +10,8 @@ In the order of a search:
     hybrid.py        pages ranked by vectors, and scores by words -> pages ranked by both
     ranking.py       scores -> the k best pages
     matches.py       why a page was found: where on it each query vector matched
-    snippets.py      what a person reads of it: sentences.py finds the sentences, stop_words.py what is not marked
+    page_text.py     what every query asks of the words of a page: sentences.py, and stop_words.py, which say nothing
+    snippets.py      what a person reads of it: the sentences around the best matches
     hits.py          the k best pages -> hits, with their matches and snippets
     found.py         what a search gives: Found, Hit, Match, Snippet
 

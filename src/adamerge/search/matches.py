@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from adamerge.arrays import ArrayLike, Floats
-from adamerge.geometry import as_boxes, cells, contains, middles
+from adamerge.geometry import cells, contains
 from adamerge.search.found import Match
+from adamerge.search.page_text import page_text
 from adamerge.types import Compressed, Word
 
 
@@ -15,7 +16,7 @@ def matches(query: ArrayLike, page: Compressed, words: Sequence[Word] = ()) -> t
     similarities = np.asarray(query, np.float32) @ page.stored.T
     rows = similarities.argmax(1).tolist()
     boxes = patch_boxes(page)
-    word_middles = middles(as_boxes([word.box for word in words]))
+    word_middles = page_text(words).middles
 
     regions = {}
     for row in set(rows):

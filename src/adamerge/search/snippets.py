@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adamerge.geometry import as_boxes, contains, middles
+from adamerge.geometry import contains
 from adamerge.search.found import Match, Snippet
-from adamerge.search.sentences import sentences
-from adamerge.search.stop_words import AROUND, says_nothing
+from adamerge.search.page_text import page_text
+from adamerge.search.stop_words import AROUND
 from adamerge.types import Word
 
 LETTERS = 300  # of a snippet, more or less
@@ -55,14 +55,13 @@ def _matched_words(matches: Sequence[Match], words: Sequence[Word]) -> list[Matc
     if not matches or not words:
         return []
     least = WEAK * max(match.similarity for match in matches)
-    centres = middles(as_boxes([word.box for word in words]))
-    says_something = ~np.array(says_nothing([word.text for word in words]))
+    text = page_text(words)
 
     found = []
     for match in matches:
         if match.similarity < least:
             continue
-        is_matched = contains(match.boxes, centres).any(0) & says_something
+        is_matched = contains(match.boxes, text.middles).any(0) & text.says_something
         places = np.flatnonzero(is_matched).tolist()
         if places:
             found.append(MatchedWords(match.similarity, frozenset(places)))
@@ -71,12 +70,7 @@ def _matched_words(matches: Sequence[Match], words: Sequence[Word]) -> list[Matc
 
 def _passages(matched: list[MatchedWords], words: Sequence[Word]) -> list[Passage]:
     """What to show, the best passage first, until everything is shown or there is no room."""
-    all_sentences = sentences(words)
-    sentence_of = {}
-    for sentence in all_sentences:
-        for place in sentence:
-            sentence_of[place] = sentence
-
+    sentence_of = page_text(words).sentence_of
     chosen: list[Passage] = []
     letters = 0
     left = matched
@@ -91,7 +85,7 @@ def _passages(matched: list[MatchedWords], words: Sequence[Word]) -> list[Passag
     return chosen
 
 
-def _best_sentence(matched: list[MatchedWords], sentence_of: dict[int, range]) -> range:
+def _best_sentence(matched: list[MatchedWords], sentence_of: list[range]) -> range:
     """The sentence with the largest sum of similarities; of equal ones the first on the page."""
     worth: dict[range, float] = {}
     for match in matched:
