@@ -68,11 +68,12 @@ def no_network_of_our_own():
         return "network namespaces need root"
     if shutil.which("ip") is None:
         return "network namespaces need the command ip (iproute2)"
-    name = f"adamerge-{os.getpid()}-probe"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True)
-    if made.returncode:
-        return f"no network namespace could be made: {made.stderr.strip()}"
-    _ip("netns", "del", name)
+    try:
+        with two_hosts() as hosts:
+            for name in hosts.names:
+                _ip("netns", "exec", name, "true")
+    except subprocess.CalledProcessError as error:
+        return f"two network namespaces with a cable cannot be made: {error.stderr.strip()}"
     return None
 
 
