@@ -1,147 +1,181 @@
 """How agreement goes with loss, on the judged books: vectors and results -> the map of `adamerge plan`.
 
     python experiments/plan.py measure VECTORS     agreement of methods on a sample of each book -> results/plan
-    python experiments/plan.py fit                 results/plan and results/books -> src/adamerge/plan/loss_map.json
+    python experiments/plan.py fit                 results/plan and results/books -> src/adamerge/plan/loss_map.json,
+                                                   and how far it holds -> results/plan/left_out.json
 
 VECTORS has a folder for each book, with `pages` and `queries`, as `adamerge evaluate run experiments/books.toml`
-leaves them in vectors/minilm. A book that is measured already is passed over.
+leaves them in vectors/minilm. A method that is measured already is passed over.
 """
 
 import argparse
 import gzip
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
-from adamerge.compress import compress_pages, parse_method
-from adamerge.fidelity import Drawing, draw_queries, measures
+from adamerge.arrays import Floats, Longs
+from adamerge.compress import Identity, compress_pages, parse_method
+from adamerge.fidelity import Drawing, Queries, draw_queries, measures
 from adamerge.fidelity.queries import given_queries
 from adamerge.plan import spread
+from adamerge.plan.loss_map import VERSION
 from adamerge.plan.measured import name_in_dtype, score_in_dtype
+from adamerge.types import MultiVector
 from adamerge.vectors import open_shards
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "results" / "plan"
 JUDGED = ROOT / "results" / "books" / "minilm"
 LOSS_MAP = ROOT / "src" / "adamerge" / "plan" / "loss_map.json"
+VALIDATION = MEASURED / "left_out.json"
 
 PAGES = 100  # of a book
 DRAWN = 200  # queries
 ASKED = 100
 TOP = 10
+RIVALS = 5  # pages that a margin is measured against
 
+SIGNALS = ("drawn", "asked", "reciprocal_rank", "margin")
 MEASURE = "nDCG@5"
 KNOTS = (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.975, 1.0)
-COVERED = 90  # percent of the true losses of a book that the interval has to hold
-NARROWEST = 0.2  # the interval is as wide as this plus 1 - agreement, times a constant
+COVERED = 97  # percent of the losses of each known book that the interval holds, so that it holds 90 % of a new one
+NARROWEST = 0.02  # the interval reaches as far as this plus u, times a constant
 
 Values = NDArray[np.float64]
 
-ALL = ("float16", "int8", "int4", "int2", "int1")
-SOME = ("float16", "int2")
-FLOAT = ("float16",)
-ASKED_METHODS = {  # name -> dtypes that are measured by the questions of a book too
-    "identity": ALL,
-    "height:h=0.6": FLOAT,
-    "height:h=0.8": ALL,
-    "height:h=1": FLOAT,
-    "height:h=1.2": ALL,
-    "height:h=1.4": SOME,
-    "height:h=1.7": ALL,
-    "height:h=2": SOME,
-    "height:h=2.5": FLOAT,
-    "height:h=1.2,k=-0.25": FLOAT,
-    "height:h=1.2,k=-0.75": FLOAT,
-    "adamerge:k=none,c_min=0.7,unit=true": SOME,
-    "adamerge:k=-0.25,c_min=0.7": FLOAT,
-    "ptm:k=-0.75,m=1.5,unit=true": SOME,
-    "ptm:k=-0.75,m=6,unit=true": SOME,
-    "docpruner:k=-0.5": FLOAT,
-    "docpruner:k=0.5": FLOAT,
-    "sem-cluster:m=4": FLOAT,
-    "sem-cluster:m=4,unit=true": FLOAT,
-}
-OFFERED = ("identity", "height:")  # what `adamerge plan` chooses from
-OTHERS = 3  # of the other methods that were judged in float16 only, every third is measured
+# What `plan` chooses from.
+OFFERED = re.compile(r"(identity|height:h=[0-9.]+(,k=-0\.25)?)(\+int[1-8])?")
+WITHOUT_VECTORS = ("bm25", "mean-vector")
+CERTAIN = 2  # standard errors
 HALVES = 50  # times that the questions of a book are split in two
 
 
-def measured_methods(book: str) -> dict[str, list[str]]:
-    """Methods of a book and their dtypes: all that `plan` offers, all in several dtypes, and every third of the rest.
+def judged_methods(book: str) -> dict[str, list[str]]:
+    """Every method that was judged on a book, and its dtypes.
 
-    Those of ASKED_METHODS are always among them.
-    Controls and searches without vectors have no pages to compare. The identity in float16 comes first.
+    Controls, as random(height:h=1), are left out: `parse_method` does not know them.
     """
-    dtypes: dict[str, list[str]] = {"identity": ["float16"]}
+    dtypes: dict[str, list[str]] = {}
     for name in _read_values(JUDGED / f"{book}.jsonl.gz"):
         method, _, dtype = name.partition("+")
-        if "(" not in method and method not in ("bm25", "mean-vector") and name != "identity":
+        if "(" not in method and method not in WITHOUT_VECTORS:
             dtypes.setdefault(method, []).append(dtype or "float16")
-
-    chosen, others = {}, []
-    for method, of_method in dtypes.items():
-        if method.startswith(OFFERED) or len(of_method) > 1:
-            chosen[method] = of_method
-        else:
-            others.append(method)
-    asked = [method for method in others if method in ASKED_METHODS]
-    for method in others[::OTHERS] + asked:
-        chosen[method] = dtypes[method]
-    return chosen
+    return dtypes
 
 
-def measure_book(folder: Path, workers: int) -> dict[str, Any]:
-    """The agreement of every method on a sample of a book, by drawn queries and by those that people asked."""
-    shards = open_shards(folder / "pages")
-    wanted = set(spread(len(shards), PAGES))
-    pages = [page for number, page in enumerate(shards.pages()) if number in wanted]
-    kinds = {
-        "drawn": draw_queries(pages, Drawing(most=DRAWN)),
-        "asked": given_queries(islice(open_shards(folder / "queries").pages(), ASKED)),
-    }
+class Sample(NamedTuple):
+    """Pages of a book, and two kinds of queries on them with their scores on uncompressed pages (queries, pages)."""
 
-    whole: dict[str, Any] = {}
-    agreement: dict[str, dict[str, float]] = defaultdict(dict)
-    for method, dtypes in measured_methods(folder.name).items():
-        small = list(compress_pages(pages, parse_method(method), workers))
-        for dtype in dtypes:
-            name = name_in_dtype(parse_method(method), dtype)
-            for kind, queries in kinds.items():
-                if kind == "asked" and dtype not in ASKED_METHODS.get(method, ()):
-                    continue
-                scores = score_in_dtype(queries, small, dtype, workers)
-                whole.setdefault(kind, scores)  # identity in float16 comes first
-                kept = measures.agreement(whole[kind], scores, TOP).mean()
-                agreement[name][kind] = round(float(kept), 4)
-        logging.info("%s %s %s", folder.name, method, agreement[method])
-    return {
-        "book": folder.name,
-        "pages": len(pages),
-        "pages_of_the_book": len(shards),
-        "queries": {kind: len(queries) for kind, queries in kinds.items()},
-        "agreement": agreement,
-    }
+    pages: list[MultiVector]
+    drawn: Queries
+    asked: Queries
+    drawn_before: Floats
+    asked_before: Floats
 
 
 def measure(folders: Iterable[Path], workers: int) -> None:
-    """Measure every book that is not measured yet."""
+    """Measure every method of every book that is not measured yet; a line of results/plan/BOOK.jsonl each."""
     MEASURED.mkdir(parents=True, exist_ok=True)
     for folder in folders:
-        path = MEASURED / f"{folder.name}.json"
-        if not path.exists():
-            found = measure_book(folder, workers)
-            path.write_text(json.dumps(found, indent=1) + "\n")
+        path = MEASURED / f"{folder.name}.jsonl"
+        measured = {row["method"] for row in _read_rows(path)}
+        sample = take_sample(folder, workers)
+        with path.open("a") as lines:
+            for method, dtypes in judged_methods(folder.name).items():
+                missing = []
+                for dtype in dtypes:
+                    if name_in_dtype(method, dtype) not in measured:
+                        missing.append(dtype)
+                for row in measure_method(sample, method, missing, workers):
+                    lines.write(json.dumps(row) + "\n")
+                    lines.flush()
+                    logging.info("%s %s", folder.name, row)
+
+
+def take_sample(folder: Path, workers: int) -> Sample:
+    """PAGES pages of a book at equal distances, as `plan` takes them, and the queries."""
+    shards = open_shards(folder / "pages")
+    wanted = set(spread(len(shards), PAGES))
+    pages = [page for number, page in enumerate(shards.pages()) if number in wanted]
+    drawn = draw_queries(pages, Drawing(most=DRAWN))
+    asked = given_queries(islice(open_shards(folder / "queries").pages(), ASKED))
+
+    whole = [Identity()(page) for page in pages]
+    return Sample(
+        pages,
+        drawn,
+        asked,
+        score_in_dtype(drawn, whole, "float16", workers),
+        score_in_dtype(asked, whole, "float16", workers),
+    )
+
+
+def measure_method(
+    sample: Sample, name: str, dtypes: Sequence[str], workers: int
+) -> Iterator[dict[str, Any]]:
+    """What a method in each of some dtypes keeps of a sample.
+
+    drawn, asked     agreement by drawn queries, and by those that people asked
+    reciprocal_rank  of the page that a query was drawn from, the mean
+    margin           of that page, the mean
+    """
+    if not dtypes:
+        return
+    small = list(compress_pages(sample.pages, parse_method(name), workers))
+    for dtype in dtypes:
+        drawn = score_in_dtype(sample.drawn, small, dtype, workers)
+        asked = score_in_dtype(sample.asked, small, dtype, workers)
+        values = {
+            "drawn": measures.agreement(sample.drawn_before, drawn, TOP),
+            "asked": measures.agreement(sample.asked_before, asked, TOP),
+            "reciprocal_rank": measures.reciprocal_rank(drawn, sample.drawn.pages),
+            "margin": margin(drawn, sample.drawn.pages),
+        }
+        row: dict[str, Any] = {"method": name_in_dtype(name, dtype)}
+        for key, by_query in values.items():
+            row[key] = round(float(by_query.mean()), 4)
+        yield row
+
+
+def margin(scores: Floats, pages: Longs) -> Values:
+    """How far the page of each query stands above the best others: (queries,).
+
+    scores  (queries, pages)
+    pages   (queries,)  the page that each query was drawn from
+
+    It is the score of that page minus the mean of the RIVALS best others, in standard deviations of the query's scores.
+    """
+    numbers = np.arange(len(scores))
+    others = scores.astype(np.float64)
+    own = others[numbers, pages]
+    others[numbers, pages] = -np.inf
+    best = np.sort(others, axis=1)[:, -RIVALS:].mean(axis=1)
+    return np.asarray((own - best) / scores.std(axis=1))
+
+
+def _read_rows(path: Path) -> list[dict[str, Any]]:
+    """What is measured of a book: a row a method, as measure_method gives it."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 class Book(NamedTuple):
-    """The methods of a book: u = 1 - agreement (methods,), and the loss of nDCG@5 by question (methods, questions)."""
+    """The methods of a book: what a signal says is lost, u (methods,), and the true losses (methods, questions).
+
+    u       1 - what is kept, as 1 - agreement; of the other signals, as a share of what the uncompressed pages have
+    losses  of nDCG@5, by question
+    """
 
     name: str
     methods: list[str]
@@ -153,43 +187,73 @@ class Book(NamedTuple):
         """The true loss of each method: (methods,)."""
         return np.asarray(self.losses.mean(axis=1))
 
+    @property
+    def standard_error(self) -> Values:
+        """How far the true loss of each method may be off by chance: (methods,)."""
+        questions = self.losses.shape[1]
+        return np.asarray(self.losses.std(axis=1, ddof=1) / np.sqrt(questions))
+
     def offered(self) -> "Book":
         """The same with those methods only that `plan` offers."""
-        is_offered = np.array([method.startswith(OFFERED) for method in self.methods])
-        methods = [method for method in self.methods if method.startswith(OFFERED)]
-        return Book(self.name, methods, self.u[is_offered], self.losses[is_offered])
+        numbers = []
+        for number, method in enumerate(self.methods):
+            if OFFERED.fullmatch(method):
+                numbers.append(number)
+        methods = [self.methods[number] for number in numbers]
+        return Book(self.name, methods, self.u[numbers], self.losses[numbers])
 
 
-class Fit(NamedTuple):
-    """loss = a u + b u² with u = 1 - agreement; a, b >= 0."""
+class LossCurve(NamedTuple):
+    """loss = a u + b u |u| with a, b >= 0, and an interval of width (NARROWEST + |u|) either way."""
 
     a: float
     b: float
+    width: float = 0.0
 
-    def predict(self, u: Values) -> Values:
+    def expected(self, u: Values) -> Values:
         """The loss at each u."""
-        return self.a * u + self.b * u**2
+        return self.a * u + self.b * u * np.abs(u)
+
+    def reach(self, u: Values) -> Values:
+        """Half of the interval at each u."""
+        return self.width * (NARROWEST + np.abs(u))
 
 
 def fit() -> dict[str, Any]:
-    """The map that goes into the package, and how well it does on each book that is left out."""
-    found: dict[str, Any] = {"version": 1, "measure": MEASURE, "encoder": "minilm"}
-    for kind in ("drawn", "asked"):
-        books = [_read_book(path, kind) for path in sorted(MEASURED.glob("*.json"))]
-        found[kind] = _knots(books) | {"left_out": [_left_out(books, book) for book in books]}
+    """The map that goes into the package: of drawn queries, and of queries that people asked."""
+    found: dict[str, Any] = {"version": VERSION, "measure": MEASURE, "encoder": "minilm"}
+    for signal in ("drawn", "asked"):
+        found[signal] = _knots(fit_curve(read_books(signal)))
     return found
 
 
-def _read_book(path: Path, kind: str) -> Book:
-    """The methods of a book that are both measured and judged."""
-    measured = json.loads(path.read_text())
-    values = _read_values(JUDGED / f"{measured['book']}.jsonl.gz")
-    methods = [name for name, by in measured["agreement"].items() if kind in by and name in values]
-    agreement = np.array([measured["agreement"][method][kind] for method in methods])
-    losses = np.stack([values["identity"] - values[method] for method in methods])
-    return Book(measured["book"], methods, 1 - agreement, losses)
+def validate(signal: str) -> list[dict[str, Any]]:
+    """What the other books predict of each book by a signal; nothing of the book goes into the curve or its width."""
+    books = read_books(signal)
+    found = []
+    for book in books:
+        curve = fit_curve([other for other in books if other is not book])
+        row: dict[str, Any] = {"book": book.name, "questions": book.losses.shape[1]}
+        row["all"] = compare(book, curve)
+        row["offered"] = compare(book.offered(), curve)
+        found.append(row)
+    return found
 
 
+def read_books(signal: str) -> list[Book]:
+    """Every book, with the methods that are both measured and judged."""
+    books = []
+    for path in sorted(MEASURED.glob("*.jsonl")):
+        kept = {row["method"]: row[signal] for row in _read_rows(path)}
+        values = _read_values(JUDGED / f"{path.stem}.jsonl.gz")
+        methods = [method for method in kept if method in values]
+        u = 1 - np.array([kept[method] for method in methods]) / kept["identity"]
+        losses = np.stack([values["identity"] - values[method] for method in methods])
+        books.append(Book(path.stem, methods, u, losses))
+    return books
+
+
+@lru_cache
 def _read_values(path: Path) -> dict[str, Values]:
     """The nDCG@5 of every method on a book, by question: (questions,) each."""
     found = {}
@@ -202,12 +266,10 @@ def _read_values(path: Path) -> dict[str, Values]:
     return found
 
 
-def _knots(books: list[Book]) -> dict[str, list[float]]:
-    curve = _fit(books)
-    width = _width(books)
+def _knots(curve: LossCurve) -> dict[str, list[float]]:
     u = 1 - np.array(KNOTS)
-    expected = curve.predict(u)
-    reach = width * (NARROWEST + u)
+    expected = curve.expected(u)
+    reach = curve.reach(u)
     return {
         "agreement": list(KNOTS),
         "expected": expected.round(4).tolist(),
@@ -216,50 +278,70 @@ def _knots(books: list[Book]) -> dict[str, list[float]]:
     }
 
 
-def _fit(books: list[Book]) -> Fit:
-    """Least squares, every book with the same weight; the identity has no say, since it loses nothing by definition."""
-    rows, losses = [], []
-    for book in books:
-        weight = 1 / np.sqrt(len(book.u))
-        rows.append(np.stack([book.u, book.u**2], axis=1) * weight)
-        losses.append(book.loss * weight)
-    a, b = np.linalg.lstsq(np.concatenate(rows), np.concatenate(losses), rcond=None)[0]
-    if a < 0:  # then the curve would fall below 0: a parabola alone
-        squares = np.concatenate(rows)[:, 1]
-        b = squares @ np.concatenate(losses) / (squares @ squares)
-        a = 0.0
-    return Fit(float(a), float(b))
-
-
-def _width(books: list[Book]) -> float:
-    """The constant with which the interval holds 90 % of the losses of every book, each predicted from the others."""
+def fit_curve(books: list[Book]) -> LossCurve:
+    """The curve of all books. Its width holds COVERED % of the losses of each book, predicted from the others."""
     widths = []
     for book in books:
         others = [other for other in books if other is not book]
-        errors = np.abs(book.loss - _fit(others).predict(book.u)) / (NARROWEST + book.u)
-        widths.append(np.percentile(errors, COVERED))
-    return float(max(widths))
+        errors = np.abs(book.loss - _least_squares(others).expected(book.u))
+        widths.append(np.percentile(errors / (NARROWEST + np.abs(book.u)), COVERED))
+    return _least_squares(books)._replace(width=float(max(widths)))
 
 
-def _left_out(books: list[Book], book: Book) -> dict[str, Any]:
-    """What the others predict of a book: nothing of it goes into the curve or the width."""
-    others = [other for other in books if other is not book]
-    predicted = _fit(others).predict(book.u)
-    reach = _width(others) * (NARROWEST + book.u)
+def _least_squares(books: list[Book]) -> LossCurve:
+    """The curve without a width; every book has the same weight."""
+    rows, losses = [], []
+    for book in books:
+        weight = 1 / np.sqrt(len(book.u))
+        rows.append(np.stack([book.u, book.u * np.abs(book.u)], axis=1) * weight)
+        losses.append(book.loss * weight)
+    a, b = nnls(np.concatenate(rows), np.concatenate(losses))[0]
+    return LossCurve(float(a), float(b))
+
+
+def compare(book: Book, curve: LossCurve) -> dict[str, Any]:
+    """How well a curve that does not know a book predicts its losses, and how well they are known.
+
+    beyond_noise      methods whose true loss is more than CERTAIN standard errors from 0
+    pairs_told_apart  share of the pairs of methods whose true losses differ by more than CERTAIN standard errors of
+                      their difference; by chance alone it would be about 0.05
+    pairs_in_order    share of those pairs that are predicted in their true order
+    """
+    predicted = curve.expected(book.u)
     error = book.loss - predicted
-    is_inside = np.abs(error) <= reach
+    is_inside = np.abs(error) <= curve.reach(book.u)
+    is_beyond_noise = np.abs(book.loss) > CERTAIN * book.standard_error
+    told_apart, in_order = _pairs(book, predicted)
     return {
-        "book": book.name,
         "methods": len(book.methods),
-        "questions": book.losses.shape[1],
-        "spearman": round(_spearman(book.u, book.loss), 3),
+        "spearman": round(_spearman(predicted, book.loss), 3),
         "ceiling": round(_ceiling(book), 3),
-        "spearman_offered": round(_spearman(book.offered().u, book.offered().loss), 3),
-        "ceiling_offered": round(_ceiling(book.offered()), 3),
         "inside": round(float(is_inside.mean()), 3),
         "mean_error": round(float(error.mean()), 4),
         "mean_absolute_error": round(float(np.abs(error).mean()), 4),
+        "spread_of_losses": round(float(book.loss.std()), 4),
+        "standard_error": round(float(np.median(book.standard_error)), 4),
+        "beyond_noise": int(is_beyond_noise.sum()),
+        "pairs_told_apart": round(told_apart, 3),
+        "pairs_in_order": round(in_order, 3),
     }
+
+
+def _pairs(book: Book, predicted: Values) -> tuple[float, float]:
+    """The share of the pairs of methods that the questions tell apart, and of these, of those predicted in order."""
+    count = len(book.methods)
+    questions = book.losses.shape[1]
+    told_apart = 0
+    in_order = 0
+    for number in range(1, count):
+        differences = book.losses[:number] - book.losses[number]
+        mean = differences.mean(axis=1)
+        standard_error = differences.std(axis=1, ddof=1) / np.sqrt(questions)
+        is_told_apart = np.abs(mean) > CERTAIN * standard_error
+        is_in_order = np.sign(mean) == np.sign(predicted[:number] - predicted[number])
+        told_apart += int(is_told_apart.sum())
+        in_order += int((is_told_apart & is_in_order).sum())
+    return told_apart / (count * (count - 1) / 2), in_order / max(1, told_apart)
 
 
 def _ceiling(book: Book) -> float:
@@ -302,8 +384,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.step == "measure":
         measure(sorted(given.vectors.iterdir()), given.workers)
-    else:
-        LOSS_MAP.write_text(json.dumps(fit(), indent=1) + "\n")
+        return
+    LOSS_MAP.write_text(json.dumps(fit(), indent=1) + "\n")
+    found = {signal: validate(signal) for signal in SIGNALS}
+    VALIDATION.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

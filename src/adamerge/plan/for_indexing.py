@@ -40,6 +40,7 @@ def plan_indexing(
         batch_size=how.batch_size,
         skip_bad=lambda error: None,
         watcher=watcher,
+        password=how.password,
     )
     found = plan(
         pages,

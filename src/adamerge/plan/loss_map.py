@@ -14,7 +14,7 @@ import numpy as np
 
 from adamerge.arrays import Doubles
 
-VERSION = 1
+VERSION = 2
 JUDGED_ENCODERS = ("minilm",)  # others have no judgements here: their loss is an extrapolation
 
 

@@ -127,7 +127,7 @@ def score_in_dtype(
         return score_pages(queries, pool.map(rounded, pages), workers)
 
 
-def name_in_dtype(method: Method, dtype: str) -> str:
+def name_in_dtype(method: Method | str, dtype: str) -> str:
     """The name of a method with its dtype: height:h=1+int4; float16 is not written."""
     if dtype == "float16":
         return str(method)

@@ -17,7 +17,7 @@ def render(found: "Plan") -> str:
     title = "What to store, and what it loses"
     if found.target is not None:
         title = f"What to store for {found.target}"
-    return TEMPLATE.render(title, to_json(_data(found)))
+    return TEMPLATE.render("plan", title, to_json(_data(found)))
 
 
 def _data(found: "Plan") -> dict[str, Any]:

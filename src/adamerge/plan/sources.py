@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from adamerge.documents import DPI, Report, count_pages, find_files, read_file
+from adamerge.buckets import AnyPath
+from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import Encoder
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadInput
@@ -36,7 +37,7 @@ def sample_store(store: Store, most: int, seed: int) -> list[MultiVector]:
 
 
 def sample_files(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     encoder: Encoder,
     most: int,
     *,
@@ -44,11 +45,16 @@ def sample_files(
     batch_size: int = 4,
     skip_bad: Report | None = None,
     watcher: Watcher | None = None,
+    password: str = "",
 ) -> list[MultiVector]:
-    """A sample of the pages of PDF files and images, encoded; no other page is rendered."""
+    """A sample of the pages of PDF files and images, encoded; no other page is rendered.
+
+    `password` opens encrypted PDF files.
+    """
     check_sample(most)
     encoded: list[MultiVector] = []
-    for batch in batches(_read_sample(paths, most, dpi, skip_bad), batch_size):
+    pages = _read_sample(paths, most, dpi, skip_bad, password)
+    for batch in batches(pages, batch_size):
         for _, vectors in encode_batch(encoder, batch, skip_bad, watcher):
             encoded.append(vectors)
     return encoded
@@ -71,11 +77,11 @@ def _whole_pages(store: Store) -> Iterator[MultiVector]:
 
 
 def _read_sample(
-    paths: Sequence[str | Path], most: int, dpi: int, skip_bad: Report | None
+    paths: Sequence[str | AnyPath], most: int, dpi: int, skip_bad: Report | None, password: str
 ) -> Iterator[Page]:
     """The pages at equal distances over all files."""
     files = find_files(paths)
-    counts = [count_pages([path]) for path, _ in files]
+    counts = [count_file(path, password) for path, _ in files]
     wanted = spread(sum(counts), most)
 
     first = 0  # number of the first page of the file
@@ -85,7 +91,7 @@ def _read_sample(
         if not of_file:
             continue
         others = _ids(source, set(range(count)).difference(of_file))
-        yield from read_file(path, source, dpi, skip_bad, others)
+        yield from read_file(path, source, dpi, skip_bad, others, password=password)
 
 
 def _ids(source: str, numbers: set[int]) -> set[str]:
