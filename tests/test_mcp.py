@@ -136,6 +136,16 @@ def test_an_agent_finds_a_page_of_the_report_and_reads_it(transport, mode, repor
     }
 
 
+def test_an_agent_can_search_by_words_too(report_store, on_http):
+    with am.open_store(report_store) as store:
+        expected = store.search(QUESTION, 3, words=QUESTION)
+    assert expected[0].added_by_words > 0
+
+    answer = call(on_http, "search", query=QUESTION, k=3, hybrid=True).structured_content
+    found = [(hit["page"], hit["score"]) for hit in answer["hits"]]
+    assert found == [(hit.id, pytest.approx(hit.score, abs=1e-4)) for hit in expected]
+
+
 # ----------------------------------------------------------------------------------------- errors and limits
 
 

@@ -145,6 +145,24 @@ def test_haystack_finds_the_page_in_a_pipeline_that_was_saved_and_loaded(report_
 # ---------------------------------------------------------------------------------------------------- all alike
 
 
+def test_every_framework_can_search_by_words_too(store, report_store):
+    expected = store.search(QUESTION, 3, words=QUESTION)
+    assert expected[0].added_by_words > 0
+    scores = {hit.id: pytest.approx(hit.score) for hit in expected}
+
+    langchain = adapter("langchain").AdamergeRetriever(store=store, k=3, hybrid=True)
+    documents = langchain.invoke(QUESTION)
+    assert {document.id: document.metadata["score"] for document in documents} == scores
+
+    llama_index = adapter("llama_index").AdamergeRetriever(store, similarity_top_k=3, hybrid=True)
+    assert {node.node_id: node.score for node in llama_index.retrieve(QUESTION)} == scores
+
+    haystack = adapter("haystack").AdamergeRetriever(report_store, top_k=3, hybrid=True)
+    assert haystack.to_dict()["init_parameters"]["hybrid"] is True
+    documents = haystack.run(QUESTION)["documents"]
+    assert {document.id: document.score for document in documents} == scores
+
+
 def test_a_page_whose_file_is_gone_has_the_picture_of_the_store(tmp_path, light_by_name):
     address = make_store(tmp_path)
     (tmp_path / "private-folder" / "report.pdf").unlink()

@@ -24,16 +24,26 @@ except ModuleNotFoundError as error:
 
 @component
 class AdamergeRetriever:
-    """Finds the best pages of the store at an address; `where` is a filter in SQL."""
+    """Finds the best pages of the store at an address; `where` is a filter in SQL.
+
+    With `hybrid=True` pages are ranked by the words of a query too.
+    """
 
     def __init__(
-        self, store: str | Path, *, top_k: int = 5, where: str = "", pictures: bool = False
+        self,
+        store: str | Path,
+        *,
+        top_k: int = 5,
+        where: str = "",
+        pictures: bool = False,
+        hybrid: bool = False,
     ) -> None:
         """Open nothing yet: the store opens with the first query, or by warm_up()."""
         self.address = str(store)
         self.top_k = top_k
         self.where = where
         self.pictures = pictures
+        self.hybrid = hybrid
         self._store: Store | None = None
 
     def warm_up(self) -> None:
@@ -44,7 +54,12 @@ class AdamergeRetriever:
     def to_dict(self) -> dict[str, Any]:
         """What a saved pipeline keeps of it."""
         return default_to_dict(
-            self, store=self.address, top_k=self.top_k, where=self.where, pictures=self.pictures
+            self,
+            store=self.address,
+            top_k=self.top_k,
+            where=self.where,
+            pictures=self.pictures,
+            hybrid=self.hybrid,
         )
 
     @component.output_types(documents=list[Document])
@@ -58,7 +73,7 @@ class AdamergeRetriever:
             top_k = self.top_k
         if where is None:
             where = self.where
-        pages = retrieve(self._store, query, top_k, where, self.pictures)
+        pages = retrieve(self._store, query, top_k, where, self.pictures, self.hybrid)
         return {"documents": [_document(page) for page in pages]}
 
     @component.output_types(documents=list[Document])

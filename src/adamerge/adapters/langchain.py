@@ -30,6 +30,7 @@ except ModuleNotFoundError as error:
 class AdamergeRetriever(BaseRetriever):
     """Finds the k best pages of a store, an open one or its address; `where` is a filter in SQL.
 
+    With `hybrid=True` pages are ranked by the words of a query too.
     `k` and `where` can be given to a call too: retriever.invoke("revenue", k=3).
     """
 
@@ -37,6 +38,7 @@ class AdamergeRetriever(BaseRetriever):
     k: int = 5
     where: str = ""
     pictures: bool = False
+    hybrid: bool = False
 
     @field_validator("store", mode="before")
     @classmethod
@@ -68,7 +70,7 @@ class AdamergeRetriever(BaseRetriever):
             k = self.k
         if where is None:
             where = self.where
-        pages = retrieve(self.store, query, k, where, self.pictures)
+        pages = retrieve(self.store, query, k, where, self.pictures, self.hybrid)
         return [_document(page) for page in pages]
 
 

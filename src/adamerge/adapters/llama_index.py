@@ -22,7 +22,10 @@ except ModuleNotFoundError as error:
 
 
 class AdamergeRetriever(BaseRetriever):
-    """Finds the best pages of a store, an open one or its address; `where` is a filter in SQL."""
+    """Finds the best pages of a store, an open one or its address; `where` is a filter in SQL.
+
+    With `hybrid=True` pages are ranked by the words of a query too.
+    """
 
     def __init__(
         self,
@@ -31,17 +34,20 @@ class AdamergeRetriever(BaseRetriever):
         similarity_top_k: int = 5,
         where: str = "",
         pictures: bool = False,
+        hybrid: bool = False,
     ) -> None:
         """Open the store if it is not open yet."""
         self.store = as_store(store)
         self.similarity_top_k = similarity_top_k
         self.where = where
         self.pictures = pictures
+        self.hybrid = hybrid
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         query = query_bundle.query_str
-        pages = retrieve(self.store, query, self.similarity_top_k, self.where, self.pictures)
+        k = self.similarity_top_k
+        pages = retrieve(self.store, query, k, self.where, self.pictures, self.hybrid)
         return [_node(page) for page in pages]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

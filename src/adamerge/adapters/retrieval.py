@@ -45,10 +45,21 @@ def as_store(given: Store | str | Path) -> Store:
 
 
 def retrieve(
-    store: Store, query: str, k: int = 5, where: str = "", pictures: bool = False
+    store: Store,
+    query: str,
+    k: int = 5,
+    where: str = "",
+    pictures: bool = False,
+    hybrid: bool = False,
 ) -> list[RetrievedPage]:
-    """The k best pages for a query, best first; `where` is a filter in SQL, as in Store.search."""
-    found = store.search(query, k, where)
+    """The k best pages for a query, best first; `where` is a filter in SQL, as in Store.search.
+
+    With `hybrid` pages are ranked by the words of the query too, not by vectors alone.
+    """
+    words = None
+    if hybrid:
+        words = query
+    found = store.search(query, k, where, words=words)
     entries = {entry.id: entry for entry in store.get([hit.id for hit in found])}
 
     pages = []

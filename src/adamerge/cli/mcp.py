@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import existing
+from adamerge.cli.common import existing, password_of_files
 from adamerge.errors import missing_extra
 from adamerge.server import Settings
 
@@ -50,6 +50,7 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
     default="",
     help="The encoder, if it is a class of your own.  [default: the store's]",
 )
+@password_of_files
 @click.option(
     "--memory",
     default="4GiB",

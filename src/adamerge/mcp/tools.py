@@ -45,6 +45,12 @@ Filter = Annotated[
     str,
     Field(description="A filter in SQL on source, number and metadata: source = 'a.pdf'"),
 ]
+ByWordsToo = Annotated[
+    bool,
+    Field(
+        description="Rank by the very words of the query too: for names, numbers and codes that a page must hold"
+    ),
+]
 PageId = Annotated[str, Field(description="The id of a page, as search gives it: report.pdf#3")]
 WithPicture = Annotated[bool, Field(description="Whether to send the picture of the page")]
 PartOfName = Annotated[
@@ -66,15 +72,17 @@ class StoreTools:
         self._opening = opening
         self._folders = folders
 
-    async def search(self, query: QueryText, k: HitCount = 5, where: Filter = "") -> SearchAnswer:
+    async def search(
+        self, query: QueryText, k: HitCount = 5, where: Filter = "", hybrid: ByWordsToo = False
+    ) -> SearchAnswer:
         """Find the pages that answer a question, best first.
 
-        Pages are found by what they mean and by their words. The snippet of a page shows where it matched. Read the
-        best pages before you answer: read_page.
+        Pages are found by what they mean; with hybrid=true by their words too. The snippet of a page shows where it
+        matched. Read the best pages before you answer: read_page.
         """
         with self._errors_in_words():
             context = await self._context()
-            asked = _search_query(query, k, where)
+            asked = _search_query(query, k, where, hybrid)
             result = await context.reader.search(asked)
             return search_answer(result.found)
 
@@ -130,12 +138,12 @@ class StoreTools:
             raise ToolError(f"disk error: {disk_error(error)}") from error
 
 
-def _search_query(query: str, k: int, where: str) -> SearchQuery:
+def _search_query(query: str, k: int, where: str, hybrid: bool) -> SearchQuery:
     """A search, checked as one of the server is; an agent gets fewer hits at a time."""
     given = {"query": query, "where": where}
     if not 1 <= k <= MAX_HITS:
         raise BadInput(f"k is a whole number from 1 to {MAX_HITS}, got {k}")
-    return SearchQuery(text(given, "query"), k, text(given, "where"))
+    return SearchQuery(text(given, "query"), k, text(given, "where"), hybrid=hybrid)
 
 
 async def _find_entry(reader: StoreReader, page: str) -> Entry:
