@@ -14,6 +14,7 @@ lock, so texts are encoded side by side. NumPy's own products would start thread
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adamerge import kernels
-from adamerge.arrays import Floats
+from adamerge.arrays import Floats, row_offsets
 from adamerge.errors import BadFile
 
 SAFETENSORS_TYPES = {"F32": np.float32, "I64": np.int64}
@@ -70,16 +71,22 @@ class Bert:
     heads: int
     epsilon: float
 
-    def forward(self, tokens: Sequence[int]) -> tuple[Floats, Floats]:
-        """Hidden states (n, d) of n tokens, and the last layer's attention (heads, n, n)."""
-        n = len(tokens)
+    def forward(self, texts: Sequence[Sequence[int]]) -> list[tuple[Floats, Floats]]:
+        """Hidden states (n, d) of each text of n tokens, and the last layer's attention (heads, n, n).
+
+        Texts stand one below the other, so that a product reads its weights once for all of them. A token attends to
+        its own text alone, so each text gets what it gets when it is alone.
+        """
+        offsets = row_offsets(texts).tolist()
+        tokens = np.concatenate([np.asarray(text, np.int64) for text in texts])
+        positions = np.concatenate([self.positions[: len(text)] for text in texts])
         no_bias = np.zeros(self.words.shape[1], np.float32)
 
-        x: Floats = self.words[np.asarray(tokens)]
-        self._normalise(x, self.positions[:n], no_bias, self.norm)
+        x: Floats = self.words[tokens]
+        self._normalise(x, positions, no_bias, self.norm)
 
         for layer in self.layers:
-            heads, attention = self._attend(x, layer.query_key_value)
+            heads, attention = self._attend(x, offsets, layer.query_key_value)
 
             mixed = layer.attention_out.product(heads)
             self._normalise(mixed, x, layer.attention_out.bias, layer.attention_norm)
@@ -89,14 +96,28 @@ class Bert:
 
             x = layer.down.product(inner)
             self._normalise(x, mixed, layer.down.bias, layer.norm)
-        return x, attention
 
-    def _attend(self, x: Floats, query_key_value: Linear) -> tuple[Floats, Floats]:
-        """What every head reads, side by side (n, d), and its attention (heads, n, n)."""
-        n, d = x.shape
-        size = d // self.heads
+        hidden = [x[begin:end] for begin, end in pairwise(offsets)]
+        return list(zip(hidden, attention, strict=True))
+
+    def _attend(
+        self, x: Floats, offsets: list[int], query_key_value: Linear
+    ) -> tuple[Floats, list[Floats]]:
+        """What every head reads, side by side, in the rows of all texts; and the attention of each text."""
         projected = query_key_value.product(x)
         projected += query_key_value.bias
+
+        read = np.empty_like(x)
+        attention = []
+        for begin, end in pairwise(offsets):
+            read[begin:end], of_text = self._attend_within(projected[begin:end])
+            attention.append(of_text)
+        return read, attention
+
+    def _attend_within(self, projected: Floats) -> tuple[Floats, Floats]:
+        """What every head reads in one text, side by side (n, d), and its attention (heads, n, n)."""
+        n = len(projected)
+        size = projected.shape[1] // (3 * self.heads)
         parts = projected.reshape(n, 3, self.heads, size)
         query = np.ascontiguousarray(parts[:, 0].transpose(1, 0, 2))  # (heads, n, size)
         key = np.ascontiguousarray(parts[:, 1].transpose(1, 0, 2))
@@ -105,7 +126,7 @@ class Bert:
         attention = kernels.matmul_batch(query, key)
         kernels.softmax(attention.reshape(-1, n), 1 / size**0.5)
         read = kernels.matmul_batch(attention, value)
-        return np.ascontiguousarray(read.transpose(1, 0, 2)).reshape(n, d), attention
+        return read.transpose(1, 0, 2).reshape(n, -1), attention
 
     def _normalise(self, x: Floats, residual: Floats, bias: Floats, norm: Norm) -> None:
         """X becomes norm(x + bias + residual), in place."""

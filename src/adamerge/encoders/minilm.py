@@ -25,6 +25,7 @@ from adamerge.types import MultiVector, Page
 T = TypeVar("T")
 R = TypeVar("R")
 WINDOW = 254  # word pieces at a time: the model reads 256, two of them its own
+TEXTS_AT_ONCE = 8  # queries of one forward pass; fewer read the weights more often
 FIRST, LAST = "[CLS]", "[SEP]"  # the tokens around every window
 
 
@@ -80,8 +81,11 @@ class MiniLM:
         for text, found in zip(texts, pieces, strict=True):
             if not found:
                 raise BadInput(f"a query needs words, got {text!r}")
-        encoded = self._side_by_side(self._encode_pieces, pieces)
-        return [vectors for vectors, _ in encoded]
+        batches = _parts(pieces, TEXTS_AT_ONCE)
+        vectors: list[Floats] = []
+        for of_batch in self._side_by_side(self._encode_batch, batches):
+            vectors += of_batch
+        return vectors
 
     def query_tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The word piece behind each vector of each query."""
@@ -115,15 +119,45 @@ class MiniLM:
         """Unit vectors (n, 384) of n word pieces and the attention each receives (n,), window by window."""
         vectors: list[Floats] = []
         attention: list[Floats] = []
-        for start in range(0, len(pieces), WINDOW):
-            window = self._encode_window(pieces[start : start + WINDOW])
-            vectors.append(window[0])
-            attention.append(window[1])
+        for window in _windows(pieces):
+            ((of_window, received),) = self._encode_windows([window])
+            vectors.append(of_window)
+            attention.append(received)
         return np.concatenate(vectors), np.concatenate(attention)
 
-    def _encode_window(self, pieces: list[int]) -> tuple[Floats, Floats]:
-        """The same for at most WINDOW word pieces. Attention 1 is an even share, in a window of any length."""
-        hidden, attention = self._bert.forward([self._first, *pieces, self._last])
-        vectors = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
-        received = attention.sum(axis=1).mean(axis=0)  # over the rows that look, then over heads
-        return vectors[1:-1], received[1:-1]
+    def _encode_batch(self, texts: Sequence[list[int]]) -> list[Floats]:
+        """Unit vectors (n, 384) of each of some texts: of short ones in one forward pass."""
+        windows: list[list[int]] = []
+        for pieces in texts:
+            windows += _windows(pieces)
+        of_windows: list[Floats] = []
+        # a few windows at a time, so that memory does not grow with a long text
+        for part in _parts(windows, TEXTS_AT_ONCE):
+            of_windows += [vectors for vectors, _ in self._encode_windows(part)]
+
+        encoded = iter(of_windows)
+        vectors = []
+        for pieces in texts:
+            of_text = [next(encoded) for _ in _windows(pieces)]
+            vectors.append(np.concatenate(of_text))
+        return vectors
+
+    def _encode_windows(self, windows: Sequence[list[int]]) -> list[tuple[Floats, Floats]]:
+        """The same of at most WINDOW word pieces each. Attention 1 is an even share, in a window of any length."""
+        encoded = []
+        texts = [[self._first, *pieces, self._last] for pieces in windows]
+        for hidden, attention in self._bert.forward(texts):
+            vectors = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
+            received = attention.sum(axis=1).mean(axis=0)  # over rows that look, then heads
+            encoded.append((vectors[1:-1], received[1:-1]))
+        return encoded
+
+
+def _windows(pieces: list[int]) -> list[list[int]]:
+    """Word pieces, as many at a time as the model reads."""
+    return _parts(pieces, WINDOW)
+
+
+def _parts(items: list[T], size: int) -> list[list[T]]:
+    """Items, so many at a time."""
+    return [items[begin : begin + size] for begin in range(0, len(items), size)]
