@@ -14,6 +14,7 @@ from light import Light, write_pdf
 from PIL import Image
 from server_store import HOSTILE, TOKEN, make_store, pdf_of
 from serving import HERE, serving
+from waiting import LONG
 
 import adamerge as am
 from adamerge.store.index import Indexing, index_files
@@ -336,9 +337,7 @@ def test_what_is_too_large_or_no_page_is_refused(server, tmp_path):
 
 
 def test_a_body_that_hides_its_size_is_cut_off(server):
-    with socket.create_connection(
-        ("127.0.0.1", int(server.url.rsplit(":", 1)[1])), timeout=30
-    ) as line:
+    with socket.create_connection(server.address, timeout=LONG) as line:
         head = "POST /api/index HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
         line.sendall(f"{head}Content-Type: multipart/form-data; boundary=line\r\n\r\n".encode())
         form = (

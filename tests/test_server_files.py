@@ -124,12 +124,14 @@ def test_a_file_of_the_machine_leaves_the_store_and_stays_where_it_is(server, pl
 def test_while_another_process_writes_a_file_is_not_removed(server, place):
     import adamerge as am
 
+    content = a_pdf(place, "kept.pdf", "xi").read_bytes()
+    server.wait(server.upload("kept.pdf", content)[1])
     with am.open_store(place / "pages.store") as writer:
         writer.begin_writing()
-        status, headers, _ = server.ask("/api/files/report.pdf", method="DELETE")
+        status, headers, _ = server.ask("/api/files/kept.pdf", method="DELETE")
         assert (status, "retry-after" in headers) == (503, True)
     until(
-        lambda: server.ask("/api/files/report.pdf", method="DELETE")[0] == 204,
+        lambda: server.ask("/api/files/kept.pdf", method="DELETE")[0] == 204,
         "the store to be free",
     )
 

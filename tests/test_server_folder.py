@@ -1,9 +1,12 @@
 """A folder that is served: its store is made while people search, and kept up to date."""
 
+import io
 from contextlib import ExitStack
 
 import pytest
+from encrypted import SECRET, write_encrypted_pdf
 from light import write_pdf
+from PIL import Image
 from playwright.sync_api import expect
 from processes import stopped
 from serving import serving, workers
@@ -45,7 +48,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder):
-    with serving(folder, "--watch", "--encoder", "light", look_seconds=0.2) as server:
+    options = ("--watch", "--encoder", "light")
+    with serving(folder, *options, env={"ADAMERGE_PASSWORD": SECRET}, look_seconds=0.2) as server:
         server.first_run = when_done(server)
         yield server
 
@@ -103,6 +107,27 @@ def test_a_folder_that_is_watched_is_followed(folder, server):
     assert "new.pdf" not in sources(server, "upsilon")
 
 
+def test_a_password_opens_files_of_the_folder_and_none_that_people_upload(folder, server):
+    file = write_encrypted_pdf(folder / "secret.pdf", ["psi", "rho"])
+    content = file.read_bytes()
+    when_done(server, added=2)
+    assert sources(server, "psi")[0] == "secret.pdf"
+
+    _, _, picture = server.ask(server.page("picture", "secret.pdf#1", full=1))
+    with Image.open(io.BytesIO(picture)) as drawn:
+        assert max(drawn.size) > 1000  # from the file: the small one has fewer pixels
+    assert server.ask(server.page("inspect", "secret.pdf#1"))[0] == 200
+
+    status, job = server.upload("other.pdf", content)
+    assert status == 202
+    assert "is encrypted" in server.wait(job)["error"]
+
+    for kept in folder.parent.rglob("*"):
+        assert not kept.is_file() or SECRET.encode() not in kept.read_bytes(), kept
+    file.unlink()
+    when_done(server, removed=2)
+
+
 def test_the_page_follows_the_folder_until_it_is_done(folder, server, visit):
     with ExitStack() as held:
         for worker in workers(server):
@@ -111,7 +136,7 @@ def test_the_page_follows_the_folder_until_it_is_done(folder, server, visit):
         until(lambda: server.json("/api/folder")["state"] == "indexing", "a run", server.process)
         page = visit()
         expect(page.locator("#progress")).to_contain_text("Indexing my files")
-    expect(page.locator("#progress")).to_contain_text("1 new", timeout=60_000)
+    expect(page.locator("#progress")).to_contain_text("1 new")
     page.get_by_role("link", name="Show what is new").click()
     expect(page.locator(".shelf b").filter(has_text="slow.pdf")).to_have_count(1)
     slow.unlink()

@@ -256,17 +256,24 @@ def test_a_worker_that_is_killed_fails_its_job_and_the_next_one_is_indexed(tmp_p
         assert server.json("/api/store")["pages"] == 4  # nothing is left of the one that failed
 
 
-def test_a_file_that_eats_memory_or_time_is_given_up_and_the_next_one_is_indexed(tmp_path):
+def test_a_file_that_eats_memory_is_given_up_and_the_next_one_is_indexed(tmp_path):
     store = make_store(tmp_path)
-    with serving(store, silent_seconds=20, worker_memory=1 << 30) as server:
-        eats_memory, eats_time = (
-            server.upload("bomb.pdf", make())[1] for make in (memory_bomb, time_bomb)
-        )
+    with serving(store, worker_memory=1 << 30) as server:
+        eats_memory = server.upload("bomb.pdf", memory_bomb())[1]
         good = server.upload("good.pdf", pdf_of(tmp_path, "theta iota"))[1]
         failed = server.wait(eats_memory)
         assert (failed["state"], "memory" in failed["error"]) == ("failed", True), failed
         assert server.json("/api/search", q="alpha", k=1)["hits"]
-        failed = server.wait(eats_time)
-        assert (failed["state"], "took too long" in failed["error"]) == ("failed", True), failed
         assert server.wait(good)["state"] == "done"
         assert uploaded(store) == {"good.pdf"}
+
+
+def test_a_file_that_eats_time_is_given_up(tmp_path):
+    """What comes after it would have as little time, and on a busy machine need more."""
+    store = make_store(tmp_path)
+    with serving(store, silent_seconds=5) as server:
+        eats_time = server.upload("bomb.pdf", time_bomb())[1]
+        failed = server.wait(eats_time)
+        assert (failed["state"], "took too long" in failed["error"]) == ("failed", True), failed
+        assert server.json("/api/search", q="alpha", k=1)["hits"]
+        assert uploaded(store) == set()

@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser import PATIENCE
 from light import write_pdf
 from processes import stopped
 from server_store import HOSTILE, TOKEN, make_store
@@ -25,7 +26,8 @@ def visit(chromium, server):
 
 def test_a_person_types_a_query_and_opens_the_first_hit(visit):
     page = visit()
-    page.keyboard.type("delta zeta")  # the box has the focus
+    page.locator("#q:focus").wait_for()  # the box gets the focus when the page is first drawn
+    page.keyboard.type("delta zeta")
     page.keyboard.press("Enter")
     first = page.locator(".hit").first
     assert "3 pages for" in page.locator("#found-title").inner_text()
@@ -180,7 +182,7 @@ def test_the_tab_key_reaches_everything_in_order(visit):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing(visit, dark):
+def test_axe_finds_nothing(visit, server, dark):
     paths = [
         "/",
         "/?q=delta+zeta&where=number+%3E+0",
@@ -194,14 +196,15 @@ def test_axe_finds_nothing(visit, dark):
     ]
     page = visit(dark=dark)
     for path in paths:
-        page.goto(page.url.split("/", 3)[0] + "//" + page.url.split("/", 3)[2] + path)
+        page.goto(server.url + path)
         found = Axe().run(page).response["violations"]
         assert [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found] == [], path
 
 
 @pytest.mark.parametrize("width", [360, 768, 2560])
-def test_no_width_scrolls_sideways(visit, width):
+def test_no_width_scrolls_sideways(visit, server, width):
     long = "a-very-long-word-without-any-space-" * 4
+    page = visit(width=width)
     for path in (
         "/",
         f"/?q={long}",
@@ -210,7 +213,7 @@ def test_no_width_scrolls_sideways(visit, width):
         "/add",
         "/docs",
     ):
-        page = visit(path, width=width)
+        page.goto(server.url + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
@@ -232,6 +235,7 @@ def test_a_filter_that_is_wrong_is_told_beside_the_box(visit):
 def test_a_browser_gives_the_token_once(chromium, tmp_path):
     with serving(make_store(tmp_path), env={"ADAMERGE_TOKEN": TOKEN}) as guarded:
         page = chromium.new_page()
+        page.set_default_timeout(PATIENCE)
         page.goto(guarded.url)
         page.get_by_label("The token that the server was started with").fill(TOKEN)
         page.get_by_role("button", name="Enter").click()

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from processes import has_ended
 from waiting import until
 
 from adamerge.errors import BadFile, Busy, StoreUnavailable, WorkerLost
@@ -275,12 +276,3 @@ def test_a_worker_that_is_stopped_takes_its_processes_and_temporary_files_with_i
 
     until(lambda: has_ended(said[0]["child"]), "the end of the process that the worker started")
     assert not Path(said[0]["folder"]).exists()
-
-
-def has_ended(pid):
-    """Whether a process is gone, or dead and waits to be noticed."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return True
-    return state.rpartition(")")[2].split()[0] == "Z"

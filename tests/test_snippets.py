@@ -29,8 +29,13 @@ def page_of(*lines, heights=()):
 
 def match(words, *texts, similarity=0.9):
     """A match whose group holds the words of these texts."""
-    boxes = [word.box for word in words if word.text.strip(".,?!") in texts]
-    return am.Match(similarity, 0, np.array(boxes, np.float32).reshape(-1, 4))
+    places = [i for i, word in enumerate(words) if word.text.strip(".,?!") in texts]
+    return match_of(*places, similarity=similarity)
+
+
+def match_of(*places, similarity=0.9):
+    """A match whose group holds the words of these places."""
+    return am.Match(similarity, 0, np.zeros((len(places), 4), np.float32), word_places=places)
 
 
 def shown(words, *matches):
@@ -66,7 +71,7 @@ def test_stop_words_and_weak_matches_are_not_marked():
 
 def test_what_stands_around_a_word_is_not_marked():
     words = page_of('"Storm!" he said (of the pier).')
-    places = [am.Match(0.9, 0, np.array([words[i].box], np.float32)) for i in (0, 5)]
+    places = [match_of(0), match_of(5)]
     assert shown(words, *places) == '"[Storm]!" he said (of the [pier]).'
 
 
@@ -127,7 +132,7 @@ def test_a_page_without_words_or_matches_has_an_empty_snippet():
 def test_marks_are_inside_the_text_in_order_and_apart(texts, data):
     words = page_of(" ".join(texts), "alpha " * 200)
     places = data.draw(st.lists(st.integers(0, len(words) - 1), min_size=1))
-    groups = [am.Match(0.9, 0, np.array([words[i].box], np.float32)) for i in places]
+    groups = [match_of(place) for place in places]
     snippet = snippet_of(groups, words)
     edges = [edge for mark in snippet.marks for edge in mark]
     assert edges == sorted(set(edges))
@@ -138,5 +143,5 @@ def test_marks_are_inside_the_text_in_order_and_apart(texts, data):
 
 def test_a_word_of_any_length_leaves_a_snippet_that_can_be_read():
     words = page_of("storm" * 10_000)
-    snippet = snippet_of([am.Match(0.9, 0, np.array([words[0].box], np.float32))], words)
+    snippet = snippet_of([match_of(0)], words)
     assert len(snippet.text) <= LETTERS

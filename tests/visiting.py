@@ -3,6 +3,8 @@
 import re
 from contextlib import contextmanager
 
+from browser import PATIENCE
+
 LOADED = "img => img.decode()"  # Playwright's wait_for_function needs eval, which the page's policy forbids
 
 
@@ -18,7 +20,7 @@ def visiting(chromium, server):
             **options,
         )
         contexts.append(context)
-        context.set_default_timeout(120_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.leaving, page.wrong = [], []
         page.on(

@@ -2,7 +2,7 @@
 
 javascript_bundle.py   JavaScript modules -> one script
 template.py            a folder of page.html, page.css and main.js, and data -> the file
-web/                   what such files share: theme/ (also of the server), cards.css, elements.js and format.js
+web/                   what such files share: frame.html, theme/ (also of the server), cards.css, two JavaScript modules
 """
 
 from adamerge.html_file.template import HtmlTemplate, in_frame, to_json

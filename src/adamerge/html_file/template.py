@@ -24,24 +24,27 @@ POLICY = (
 class HtmlTemplate:
     """The parts of which a kind of file is made.
 
-    folder  has page.html with places for $title, $policy, $style, $script, $data and more; page.css; main.js
+    folder  has page.html, what stands between <main> and </main>; page.css; main.js
     """
 
     folder: Path
 
-    def render(self, title: str, data: str, **parts: str) -> str:
-        """The whole file.
+    def render(self, kind: str, title: str, data: str, **parts: str) -> str:
+        """The whole file: frame.html with page.html in it.
 
+        kind   HTML for the name of the kind of file, above the title
         data   the JSON that the script reads, as `to_json` writes it
-        parts  HTML for the other places of page.html
+        parts  HTML for the places of page.html, $picture for `picture`
         """
-        return Template(_read(self.folder / "page.html")).substitute(
+        main = Template(_read(self.folder / "page.html")).substitute(parts)
+        return Template(_read(SHARED / "frame.html")).substitute(
+            kind=kind,
             title=escape(title, quote=True),
             policy=escape(self.policy, quote=True).replace("&#x27;", "'"),
             style=self._style,
-            script=self._script,
+            main=main,
             data=data,
-            **parts,
+            script=self._script,
         )
 
     @cached_property

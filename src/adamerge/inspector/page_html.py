@@ -15,9 +15,9 @@ def render(title: str, data: str, picture: str, back: str = "") -> str:
     picture  the data URI of the page's picture, empty if there is none
     back     the address of a link back, empty for no link
     """
-    image = link = ""
+    kind, image = "inspector", ""
     if picture:
         image = f'<img alt="Picture of the page" src="{escape(picture, quote=True)}">'
     if back:
-        link = f' · <a href="{escape(back, quote=True)}">Back to the page</a>'
-    return TEMPLATE.render(title, data, picture=image, back=link)
+        kind += f' · <a href="{escape(back, quote=True)}">Back to the page</a>'
+    return TEMPLATE.render(kind, title, data, picture=image)

@@ -53,6 +53,10 @@ def find_original(source: str, root: str, hashes: Collection[str]) -> Path:
     """The file `source` of the folder `root`; an error if it is gone, or if its hash is none of `hashes` any more."""
     if not root:
         raise NotFound(f"{MISSING}it does not say where '{source}' was: inspect the file itself")
+    if "://" in root:
+        raise NotFound(
+            f"{MISSING}'{source}' lies in a bucket: copy it from there, and inspect the copy"
+        )
 
     path = Path(root) / source
     if ".." in Path(source).parts or not path.is_file():

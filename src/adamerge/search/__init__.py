@@ -9,8 +9,9 @@ In the order of a search:
     bm25.py          the score of a page by its words, for those who search by both
     hybrid.py        pages ranked by vectors, and scores by words -> pages ranked by both
     ranking.py       scores -> the k best pages
+    page_regions.py  what every query asks of a page: where each stored row lies on it, and which words stand there
+    page_text.py     its words: their sentences (sentences.py), and those that say nothing (stop_words.py)
     matches.py       why a page was found: where on it each query vector matched
-    page_text.py     what every query asks of the words of a page: sentences.py, and stop_words.py, which say nothing
     snippets.py      what a person reads of it: the sentences around the best matches
     hits.py          the k best pages -> hits, with their matches and snippets
     found.py         what a search gives: Found, Hit, Match, Snippet
@@ -25,9 +26,10 @@ from adamerge.search.found import Found, Hit, Match, Snippet
 from adamerge.search.hits import hits_of
 from adamerge.search.hybrid import candidates_of_each, rank_by_both, share_of_words
 from adamerge.search.mapped_rows import mapped_rows
-from adamerge.search.matches import matches, patch_boxes
+from adamerge.search.matches import matches, matches_in
 from adamerge.search.maxsim import PageVectors, check_query, maxsim, maxsim_all, maxsim_of_batches
 from adamerge.search.memory import VectorsInMemory
+from adamerge.search.page_regions import PageRegions, patch_boxes
 from adamerge.search.ranking import Ranking, best
 from adamerge.search.score_matrix import StackedQueries, score_pages, stack_queries
 from adamerge.search.sign_planes import nearest_by_signs
@@ -38,6 +40,7 @@ __all__ = [
     "Found",
     "Hit",
     "Match",
+    "PageRegions",
     "PageVectors",
     "Ranking",
     "Snippet",
@@ -50,6 +53,7 @@ __all__ = [
     "hits_of",
     "mapped_rows",
     "matches",
+    "matches_in",
     "maxsim",
     "maxsim_all",
     "maxsim_of_batches",

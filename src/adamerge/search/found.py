@@ -13,14 +13,16 @@ from adamerge.types import shortened, shown
 class Match:
     """Where one vector of a query found its best match on a page.
 
-    row    of the stored vectors of the page; those after the groups are `extra` rows, which have no place on the page
-    boxes  (p, 4) of the patches in that group, in parts of the page; words are those of the text layer inside them
+    row          of the stored vectors of the page; those after the groups are `extra` rows, which have no place on it
+    boxes        (p, 4) of the patches in that group, in parts of the page; words are those of the text layer inside
+    word_places  which words of the page those are, from 0
     """
 
     similarity: float
     row: int
     boxes: Floats
     words: tuple[str, ...] = ()
+    word_places: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """The match in words, without its boxes."""
@@ -99,6 +101,8 @@ class Hit:
     @property
     def path(self) -> str:
         """Where the file of the page is, or was when it was indexed; its name where the folder is not known."""
+        if "://" in self.root:  # in a bucket
+            return f"{self.root}/{self.source}"
         return str(PurePath(self.root, self.source))
 
     def __repr__(self) -> str:

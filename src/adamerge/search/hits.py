@@ -7,10 +7,11 @@ import numpy as np
 
 from adamerge.arrays import Floats
 from adamerge.search.found import Hit, Match, Snippet
-from adamerge.search.matches import matches
+from adamerge.search.matches import matches_in
+from adamerge.search.page_regions import PageRegions
 from adamerge.search.ranking import Ranking
-from adamerge.search.snippets import snippet_of
-from adamerge.types import Compressed, Word
+from adamerge.search.snippets import snippet_in
+from adamerge.types import Compressed
 
 EQUAL = 0.005  # by which the numbers of equal vectors, and a share of the scores of equal pages, may differ
 
@@ -35,8 +36,8 @@ class PageOfStore(Protocol):
         """The folder of that file."""
 
     @property
-    def words(self) -> tuple[Word, ...]:
-        """The words on the page."""
+    def regions(self) -> PageRegions:
+        """Where its stored rows lie on it, and which words stand there."""
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -71,8 +72,8 @@ def _hit(
     matched: tuple[Match, ...] = ()
     snippet = Snippet()
     if query is not None:
-        matched = matches(query, found.page, found.words)
-        snippet = snippet_of(matched, found.words)
+        matched = matches_in(query, found.regions)
+        snippet = snippet_in(matched, found.regions.text)
     return Hit(
         id,
         score,

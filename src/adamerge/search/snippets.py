@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from adamerge.geometry import contains
 from adamerge.search.found import Match, Snippet
-from adamerge.search.page_text import page_text
+from adamerge.search.page_text import PageText, page_text
 from adamerge.search.stop_words import AROUND
 from adamerge.types import Word
 
 LETTERS = 300  # of a snippet, more or less
-WORD_LETTERS = 80  # of a word: a damaged page may have one of any length
 CONTEXT = 6  # words before the first match, where a sentence is too long to be shown whole
 GAP = "…"  # where words are left out
 WEAK = 0.5  # a match below this share of the best one is not shown
@@ -36,48 +32,51 @@ def snippet_of(matches: Sequence[Match], words: Sequence[Word]) -> Snippet:
     """The sentences of a page that show the best matches of a query; empty where none of its words was matched.
 
     Sentences are taken one by one: the one that shows most of what is not shown yet, by the sum of the similarities of
-    its matches. Stop words count for nothing and are not marked.
+    its matches. Stop words count for nothing and are not marked. `matches` come from `matches(query, page, words)` with
+    the same words.
     """
-    matched = _matched_words(matches, words)
+    return snippet_in(matches, page_text(words))
+
+
+def snippet_in(matches: Sequence[Match], text: PageText) -> Snippet:
+    """The same of a page whose text is kept."""
+    matched = _matched_words(matches, text)
     if not matched:
         return Snippet()
 
-    passages = _passages(matched, words)
+    passages = _passages(matched, text)
     passages.sort(key=lambda passage: passage.sentence.start)
     places: set[int] = set()
     for match in matched:
         places |= match.places
-    return _snippet(passages, words, places)
+    return _snippet(passages, text, places)
 
 
-def _matched_words(matches: Sequence[Match], words: Sequence[Word]) -> list[MatchedWords]:
+def _matched_words(matches: Sequence[Match], text: PageText) -> list[MatchedWords]:
     """The words of each match that is not weak; words that say nothing are left out."""
-    if not matches or not words:
+    if not matches or not text.words:
         return []
     least = WEAK * max(match.similarity for match in matches)
-    text = page_text(words)
 
     found = []
     for match in matches:
         if match.similarity < least:
             continue
-        is_matched = contains(match.boxes, text.middles).any(0) & text.says_something
-        places = np.flatnonzero(is_matched).tolist()
+        places = frozenset(place for place in match.word_places if text.says_something[place])
         if places:
-            found.append(MatchedWords(match.similarity, frozenset(places)))
+            found.append(MatchedWords(match.similarity, places))
     return found
 
 
-def _passages(matched: list[MatchedWords], words: Sequence[Word]) -> list[Passage]:
+def _passages(matched: list[MatchedWords], text: PageText) -> list[Passage]:
     """What to show, the best passage first, until everything is shown or there is no room."""
-    sentence_of = page_text(words).sentence_of
     chosen: list[Passage] = []
     letters = 0
     left = matched
     while left:
-        sentence = _best_sentence(left, sentence_of)
-        passage = _passage(sentence, left, words)
-        letters += _letters(passage.shown, words)
+        sentence = _best_sentence(left, text.sentence_of)
+        passage = _passage(sentence, left, text)
+        letters += _letters(passage.shown, text)
         if chosen and letters > LETTERS:
             break
         chosen.append(passage)
@@ -94,9 +93,9 @@ def _best_sentence(matched: list[MatchedWords], sentence_of: list[range]) -> ran
     return max(worth, key=lambda sentence: (worth[sentence], -sentence.start))
 
 
-def _passage(sentence: range, matched: list[MatchedWords], words: Sequence[Word]) -> Passage:
+def _passage(sentence: range, matched: list[MatchedWords], text: PageText) -> Passage:
     """A sentence, or the part of a long one that shows most matches."""
-    if _letters(sentence, words) <= LETTERS:
+    if _letters(sentence, text) <= LETTERS:
         return Passage(sentence, sentence)
 
     best = sentence[:1]
@@ -104,42 +103,42 @@ def _passage(sentence: range, matched: list[MatchedWords], words: Sequence[Word]
     for place in sorted(set().union(*(match.places for match in matched))):
         if place not in sentence:
             continue
-        shown = _window(sentence, place, words)
+        shown = _window(sentence, place, text)
         worth = sum(match.similarity for match in matched if not match.places.isdisjoint(shown))
         if worth > most:
             best, most = shown, worth
     return Passage(best, sentence)
 
 
-def _window(sentence: range, place: int, words: Sequence[Word]) -> range:
+def _window(sentence: range, place: int, text: PageText) -> range:
     """The words around a place: some before it, and as many after it as there is room for."""
     begin = max(sentence.start, place - CONTEXT)
     end = place + 1
-    while end < sentence.stop and _letters(range(begin, end + 1), words) <= LETTERS:
+    while end < sentence.stop and _letters(range(begin, end + 1), text) <= LETTERS:
         end += 1
     return range(begin, end)
 
 
-def _letters(places: range, words: Sequence[Word]) -> int:
+def _letters(places: range, text: PageText) -> int:
     """How long some words are as text, with a space after each."""
-    return sum(len(_text(words[place])) + 1 for place in places)
+    return text.begins[places.stop] - text.begins[places.start]
 
 
-def _snippet(passages: list[Passage], words: Sequence[Word], matched: set[int]) -> Snippet:
+def _snippet(passages: list[Passage], text: PageText, matched: set[int]) -> Snippet:
     """Passages as one text, and which letters of it were matched."""
-    texts = []
+    words = []
     marks = []
     begin = 0  # of the next word, in letters
     for place in _places_and_gaps(passages):
-        text = GAP
+        word = GAP
         if place is not None:
-            text = _text(words[place])
+            word = text.words[place]
         if place in matched:
-            before = len(text) - len(text.lstrip(AROUND))
-            marks.append((begin + before, begin + before + len(text.strip(AROUND))))
-        texts.append(text)
-        begin += len(text) + 1
-    return Snippet(" ".join(texts), tuple(marks))
+            before = len(word) - len(word.lstrip(AROUND))
+            marks.append((begin + before, begin + before + len(word.strip(AROUND))))
+        words.append(word)
+        begin += len(word) + 1
+    return Snippet(" ".join(words), tuple(marks))
 
 
 def _places_and_gaps(passages: list[Passage]) -> list[int | None]:
@@ -154,7 +153,3 @@ def _places_and_gaps(passages: list[Passage]) -> list[int | None]:
         if shown.stop < sentence.stop:
             found.append(None)
     return found
-
-
-def _text(word: Word) -> str:
-    return word.text[:WORD_LETTERS]

@@ -28,6 +28,7 @@ async def draw_page(
             "number": entry.number,
             "format": format,
             "pixels": pixels,
+            "password": context.settings.password,
         }
 
     drawn = await run_viewer(context, task)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -125,12 +126,7 @@ def serialize_job(job: Job) -> dict[str, Any]:
 def links(id: str, q: str, where: str = "") -> dict[str, str]:
     """Where a page, its picture and its inspector are; they keep the query and the filter."""
     name = quote(id, safe="")
-    asked = {}
-    if q:
-        asked["q"] = q
-    if where:
-        asked["where"] = where
-    query = "?" + urlencode(asked) if asked else ""
+    query = _query_string(q, where)
     return {
         "page": f"/page/{name}{query}",
         "json": f"/api/pages/{name}{query}",
@@ -138,6 +134,18 @@ def links(id: str, q: str, where: str = "") -> dict[str, str]:
         "inspect": f"/inspect/{name}{query}",
         "hits": f"/{query}",
     }
+
+
+@lru_cache(maxsize=256)  # the hits of a search have the same
+def _query_string(q: str, where: str) -> str:
+    asked = {}
+    if q:
+        asked["q"] = q
+    if where:
+        asked["where"] = where
+    if not asked:
+        return ""
+    return "?" + urlencode(asked)
 
 
 def file_link(source: str, number: int) -> dict[str, str]:
@@ -153,9 +161,7 @@ def serialize_matches(words: Sequence[QueryWord], matches: Sequence[Match]) -> l
 
     The similarity of a word of several pieces is the sum over its pieces. Where all words are stop words, none is one.
     """
-    are_stop_words = says_nothing([word.text for word in words])
-    if all(are_stop_words):
-        are_stop_words = [False] * len(words)
+    are_stop_words = _are_stop_words(tuple(word.text for word in words))
     serialized = []
     for word, is_stop_word in zip(words, are_stop_words, strict=True):
         of_word = [matches[vector] for vector in word.vectors if vector < len(matches)]
@@ -176,6 +182,14 @@ def serialize_matches(words: Sequence[QueryWord], matches: Sequence[Match]) -> l
             }
         )
     return serialized
+
+
+@lru_cache(maxsize=256)  # the hits of a search have the same
+def _are_stop_words(words: tuple[str, ...]) -> list[bool]:
+    are_stop_words = says_nothing(words)
+    if all(are_stop_words):
+        return [False] * len(words)
+    return are_stop_words
 
 
 def serialize_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:

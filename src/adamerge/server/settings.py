@@ -53,6 +53,7 @@ class Settings:
     worker      the program that reads files of others
     folder      whose files the store holds, to be brought up to date; None where a store is served as it is
     watch       whether the folder is looked at again and again
+    password    opens encrypted PDF files of the folder; workers are told it with a task, and it is kept nowhere
     """
 
     store: str
@@ -67,6 +68,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     folder: Path | None = None
     watch: bool = False
+    password: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         """Refuse to be open to everybody."""

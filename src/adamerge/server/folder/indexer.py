@@ -132,6 +132,7 @@ class FolderIndexer:
             "store": self.settings.store,
             "encoder": self.settings.encoder,
             "root": str(self.folder),
+            "password": self.settings.password,
         }
 
     def _note_progress(self, message: Message) -> None:

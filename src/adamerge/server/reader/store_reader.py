@@ -20,7 +20,7 @@ from adamerge.errors import (
     StoreUnavailable,
 )
 from adamerge.inspector.stored_page import file_of
-from adamerge.search import Found, Match, matches
+from adamerge.search import Found, Match, matches_in
 from adamerge.server.params import SearchQuery
 from adamerge.server.reader.query_batcher import QueryBatcher
 from adamerge.server.reader.query_words import QueryWord, join_tokens
@@ -204,7 +204,7 @@ class StoreReader:
         if not text.strip():
             return [], ()
         ((vectors, tokens),) = self.encode([text])
-        return join_tokens(tokens), matches(vectors, entry.page, entry.words)
+        return join_tokens(tokens), matches_in(vectors, entry.regions)
 
     def has_file(self, entry: Entry) -> bool:
         """Whether the file that a page was made from is there, unchanged."""

@@ -61,6 +61,7 @@ async def inspect(request: Request) -> Response:
         "encoder": context.settings.encoder,
         "id": entry.id,
         "root": entry.root,
+        "password": context.settings.password,
         "query": q.strip(),
         "back": links(entry.id, q, where)["page"],
     }

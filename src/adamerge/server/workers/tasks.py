@@ -73,7 +73,7 @@ def _as_the_store(store: Store, encoder: Encoder) -> Indexing:
 def index_folder(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     """Bring a store up to date with a folder: new and changed files are indexed, those that are gone are removed."""
     folder = Path(task["root"])
-    progress = FolderProgress(estimate_pages([folder]), tell)
+    progress = FolderProgress(estimate_pages([folder], task["password"]), tell)
     skipped: list[str] = []
 
     def skip(error: AdamergeError) -> None:
@@ -84,7 +84,7 @@ def index_folder(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     with _open(task) as store:
         store.begin_writing()  # a second writer is refused before the encoder is loaded
         how = _as_the_store(store, encoders.load(store, task["encoder"]))
-        how = replace(how, skip_bad=skip, watcher=progress)
+        how = replace(how, skip_bad=skip, watcher=progress, password=task["password"])
         for change in index_files([folder], store, how):
             counts[change.did] += 1
             if change.did == "unchanged":
@@ -124,7 +124,7 @@ def render(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
 
     pixels = task["pixels"]
     dpi = max(DPI, pixels // INCHES)
-    image = read_page(f"{task['path']}#{task['number']}", dpi).image
+    image = read_page(f"{task['path']}#{task['number']}", dpi, task["password"]).image
     image.thumbnail((pixels, pixels))
     out = BytesIO()
     image.convert("RGB").save(out, **PICTURES[task["format"]])
@@ -140,7 +140,7 @@ def inspect(encoders: Encoders, task: TaskMessage, tell: Tell) -> Answer:
     with _open(task) as store:
         (entry,) = store.get([task["id"]])
         encoder = encoders.load(store, task["encoder"])
-        vectors, page = encode_again(store, entry, encoder)
+        vectors, page = encode_again(store, entry, encoder, task["password"])
     queries = []
     if text := task["query"]:
         ((query_vectors,), (tokens,)) = encoder.encode_queries([text]), encoder.query_tokens([text])

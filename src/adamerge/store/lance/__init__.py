@@ -4,7 +4,7 @@
     table.py            the dataset: its newest version, every change as one commit, removing old versions
     fragments.py        rows that many processes write and one commits
     commit.py           a commit on a local disk is whole, or it is taken back
-    snapshot.py         reading one version
+    snapshot.py         reading one version; remembered_entries.py: of the pages that were found lately
     summary.py          the files and the facts of one version
     loaded_vectors.py   the vectors of the newest version that a search holds
     rank.py             one version, and what is held of it -> the best pages
@@ -13,5 +13,10 @@
     folder.py           the files of a store, without Lance
     errors.py           what Lance raises -> errors of adamerge
 
-This file imports nothing, so that `is_store` looks at a folder without loading Lance.
+This file does not import Lance, so that `is_store` looks at a folder without loading it.
 """
+
+import os
+
+# Lance reads this when it is imported; without it, it writes warnings to stderr.
+os.environ.setdefault("LANCE_LOG", "error")

@@ -196,7 +196,8 @@ def to_entries(batch: pa.RecordBatch, about: About, metadata: Iterable[str]) -> 
         own = slice(int(pages.begins[i]), int(pages.ends[i]))
         rows = pages.rows[own] if pages.rows.scales is not None else None
         try:
-            entry = _to_entry(batch, i, row, vectors[own], rows, about, metadata)
+            # a copy: a view would keep the vectors of the whole batch as long as one of its pages is kept
+            entry = _to_entry(batch, i, row, vectors[own].copy(), rows, about, metadata)
         except Damaged:
             raise
         except (ValueError, TypeError, IndexError, AttributeError):

@@ -1,6 +1,6 @@
 """Reading one version of a Lance table: all that is read is of the same moment, whatever writers do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,12 +14,13 @@ from adamerge.store.about import About
 from adamerge.store.entry import Entry
 from adamerge.store.filters import quoted, to_sql
 from adamerge.store.lance.errors import damaged, reading
+from adamerge.store.lance.remembered_entries import RememberedEntries
 from adamerge.store.lance.row_columns import RowColumns, to_page_vectors
 from adamerge.store.lance.schema import metadata_of, to_entries
 
 PAGES_AT_ONCE = 256  # that are read into memory by a scan
 FEWEST_PARTITIONS = 20  # of the index that are read
-REMEMBERED_ENTRIES = 256  # of pages that were found: often they are found again, or looked at
+REMEMBERED_BYTES = 64 << 20  # of the entries of pages that were found lately
 CANDIDATES_PER_PARTITION = 8  # many candidates are in many partitions
 
 
@@ -38,7 +39,10 @@ class Snapshot:
     dataset: Any
     schema: pa.Schema
     about: About
-    _remembered: dict[str, Entry] = field(default_factory=dict, repr=False)  # oldest first
+    # A version never changes, so what is remembered of it stays true.
+    _remembered: RememberedEntries = field(
+        default_factory=lambda: RememberedEntries(REMEMBERED_BYTES), repr=False
+    )
 
     @property
     def version(self) -> int:
@@ -114,15 +118,12 @@ class Snapshot:
 
     def entries_by_id(self, ids: Sequence[str]) -> dict[str, Entry]:
         """The entries of those ids that are there, in the order of `ids`."""
-        found: dict[str, Entry] = {}
-        for id in ids:
-            if entry := self._remembered.get(id):
-                found[id] = entry
+        found = self._remembered.get(ids)
         unknown = [id for id in ids if id not in found]
         if unknown:
-            read = {entry.id: entry for entry in self._read_entries(unknown)}
-            self._remember(read)
-            found |= read
+            for entry in self._read_entries(unknown):
+                self._remembered.put(entry)
+                found[entry.id] = entry
         return {id: found[id] for id in ids if id in found}
 
     def _read_entries(self, ids: list[str]) -> Iterator[Entry]:
@@ -132,12 +133,6 @@ class Snapshot:
             return
         for batch in self.take(self.schema.names, ids):
             yield from to_entries(batch, self.about, self.metadata)
-
-    def _remember(self, entries: Mapping[str, Entry]) -> None:
-        """Keep entries, and forget the oldest ones. A version never changes, so they stay true."""
-        self._remembered.update(entries)
-        for id in list(self._remembered)[:-REMEMBERED_ENTRIES]:
-            self._remembered.pop(id, None)
 
     def vectors(self, columns: RowColumns, passing: str = "") -> Iterator[PageVectors]:
         """The stored rows, or their signs, of the pages that pass a filter of Lance, a batch at a time."""

@@ -5,7 +5,6 @@ version was removed reads the next one instead.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -13,8 +12,6 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
-# Lance reads this when it is imported; without it, it writes warnings to stderr.
-os.environ.setdefault("LANCE_LOG", "error")
 import lance
 import pyarrow as pa
 
