@@ -1,5 +1,6 @@
 """Folders of vectors in a bucket: what a disk would hold, byte for byte. A local S3 (moto) stands for the bucket."""
 
+import json
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 from cli import call
 from conftest import random_page
 from light import write_pdf
-from ray_cluster import bucket_environment, contents
+from ray_cluster import bucket_environment, contents, upload
 from vector_pages import full_page, write_in_shards
 
 import adamerge as am
@@ -100,16 +101,26 @@ def test_a_cluster_compresses_from_bucket_to_bucket(uploaded, vectors, bucket, t
     assert contents(out) == contents(tmp_path / "out")
 
 
-def test_encode_writes_to_a_bucket_what_it_writes_to_a_disk(bucket, tmp_path):
-    report = write_pdf(tmp_path / "report.pdf", ["one apple", "two pears", "three plums"])
+def test_encode_from_bucket_to_bucket_makes_what_it_makes_on_a_disk(bucket, tmp_path):
+    """All but what the manifest knows the files by: their bytes on a disk, size and time in a bucket."""
+    docs = tmp_path / "docs"
+    write_pdf(docs / "b.pdf", ["one apple", "two pears", "three plums"])
+    write_pdf(docs / "a" / "c.pdf", ["four figs"])
+    upload(docs, bucket / "docs")
     spec = EncoderSpec("light:Light")
-    list(encode_files([report], tmp_path / "out", spec.load()))
+    list(encode_files([docs], tmp_path / "out", spec.load()))
+    on_disk = contents(tmp_path / "out")
+
     out = bucket / "encoded"
-    summary = scale.encode_files([report], str(out), spec, scale.Cluster("auto", workers=1))
-    assert summary.pages == 3
-    assert contents(out) == contents(tmp_path / "out")
-    refused = call("encode", "s3://vectors/scans", "-o", tmp_path / "none")
-    assert "pages are read from a disk; mount the bucket" in refused.stderr
+    cluster = scale.Cluster("auto", workers=1)
+    summary = scale.encode_files([str(bucket / "docs")], str(out), spec, cluster)
+    assert summary.pages == 4
+    in_bucket = contents(out)
+    manifests = [json.loads(found.pop("manifest.json")) for found in (on_disk, in_bucket)]
+    assert in_bucket == on_disk
+    for manifest in manifests:
+        del manifest["source"]
+    assert manifests[0] == manifests[1]
 
 
 def test_a_run_into_a_bucket_goes_on_where_it_was_stopped(uploaded, vectors, bucket, tmp_path):

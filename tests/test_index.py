@@ -1,18 +1,12 @@
-"""Indexing files: what is new is added, what changed is replaced, what is gone is removed, and no kill loses a page."""
+"""Indexing files: what is new is added, what changed is replaced, and what is gone is removed."""
 
 import shutil
-import subprocess
-import time
-from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from light import Light, write_pdf
 from PIL import Image
-from processes import ended, start_python
-from waiting import LONG, until
 
 import adamerge as am
 from adamerge.compress.default_method import DEFAULT_METHOD
@@ -323,73 +317,6 @@ def test_a_blank_line_in_a_table_is_nothing(tmp_path):
     assert read_metadata(tmp_path / "t.csv") == {"a.pdf": {"year": 1}}
 
 
-# The real indexing of a folder, which says of each page that it is there.
-INDEXER = """
-import sys
-sys.path.insert(0, sys.argv[3])
-import adamerge as am
-from light import Light
-from adamerge.store import index
-from adamerge.store.lance import store as lance_store
-lance_store.WRITES_BEFORE_TIDYING, index.PAGES_PER_WRITE = 4, 5
-with am.open_store(sys.argv[1], dtype="int4") as store:
-    for change in am.index_files([sys.argv[2]], store, am.Indexing(Light(), "adamerge:k=none,c_min=0.5", dpi=30)):
-        print(change.did, change.id, flush=True)
-"""
-
-
-def start_indexing(store, folder):
-    arguments = ["-c", INDEXER, str(store), str(folder), str(Path(__file__).parent)]
-    return start_python(*arguments, stdout=subprocess.PIPE, text=True)
-
-
-def change_something(folder, rng, turn):
-    """Let one file be new, one be gone and one be another."""
-    files = sorted(folder.glob("*.pdf"))
-    write_pdf(folder / f"new{turn}.pdf", [f"new page {turn} {i}" for i in range(20)])
-    files.pop(rng.integers(len(files))).unlink()
-    write_pdf(
-        files[rng.integers(len(files))],
-        [f"changed page {turn} {i}" for i in range(rng.integers(1, 30))],
-    )
-
-
-def test_kill_9_at_any_moment_of_indexing_loses_no_page_and_doubles_none(tmp_path):
-    seed = int(time.time())
-    rng = np.random.default_rng(seed)
-    folder, place = tmp_path / "docs", tmp_path / "store"
-    for i in range(12):
-        write_pdf(folder / f"f{i}.pdf", [f"file {i} page {j}" for j in range(20)])
-    for turn in range(8):
-        process = start_indexing(place, folder)
-        with ended(process):
-            if turn == 0:  # in the midst of the first write
-                until((place / "pages.lance").exists, "the first write", process)
-            lines = [process.stdout.readline() for _ in range(rng.integers(60) if turn else 0)]
-            process.kill()
-            # not communicate(), which would pass over what readline() has read ahead; the last line may be cut
-            lines += process.stdout.read().split("\n")[:-1]
-        did = dict(reversed(line.split()) for line in lines if line)
-        with am.open_store(place) as store:
-            there = Counter(entry.id for entry in store.entries()) if len(store) else Counter()
-        removed = {id for id, what in did.items() if what == "removed"}
-        assert set(there.values()) <= {1}, (seed, turn)
-        assert did.keys() - removed <= there.keys(), (seed, turn)
-        assert not removed & there.keys(), (seed, turn)
-        change_something(folder, rng, turn)
-
-    last = start_indexing(place, folder)
-    with ended(last):
-        last.communicate(timeout=LONG)
-    with am.open_store(place) as killed, am.open_store(tmp_path / "fresh", dtype="int4") as fresh:
-        index(fresh, folder, dpi=30)
-        pages = {entry.id: entry for entry in fresh.entries()}
-        assert sorted(entry.id for entry in killed.entries()) == sorted(pages)
-        for entry in killed.entries():
-            np.testing.assert_array_equal(entry.page.vectors, pages[entry.id].page.vectors)
-            assert entry.hash == pages[entry.id].hash
-
-
 def test_a_new_store_takes_the_default_method_and_any_other_keeps_its_own(store, folder, tmp_path):
     index(store, folder, method=None)
     assert store.about.method == str(am.parse_method(DEFAULT_METHOD)) == str(am.Height())
@@ -397,3 +324,10 @@ def test_a_new_store_takes_the_default_method_and_any_other_keeps_its_own(store,
         for method in ("sem-cluster:m=2", None):
             index(other, folder, method=method)
             assert other.about.method == "sem-cluster:m=2"
+
+
+def test_an_entry_may_name_any_address_as_the_folder_of_its_file(store, folder):
+    page = am.compress(am.MultiVector(np.eye(3, 32), id="far.pdf#1"), method=METHOD)
+    store.add(am.Entry(page, "far.pdf", root="https://intranet/docs"))
+    index(store, folder)
+    assert store.sources().keys() == {"a.pdf", "sub/b.pdf", "far.pdf"}

@@ -51,7 +51,7 @@ def test_above_the_budget_candidates_are_proposed_and_exact_compares_all(path):
             )
 
 
-def test_pages_are_read_from_the_disk_once_and_the_oldest_are_forgotten(path, monkeypatch):
+def test_pages_are_read_from_the_disk_once_and_forgotten_when_long_not_asked_for(path, monkeypatch):
     read = []
     entries = Snapshot.entries
 
@@ -60,11 +60,12 @@ def test_pages_are_read_from_the_disk_once_and_the_oldest_are_forgotten(path, mo
         return entries(snapshot, passing)
 
     monkeypatch.setattr(Snapshot, "entries", counted)
-    monkeypatch.setattr("adamerge.store.lance.snapshot.REMEMBERED_ENTRIES", 2)
+    monkeypatch.setattr("adamerge.store.lance.snapshot.REMEMBERED_BYTES", 2)
+    monkeypatch.setattr("adamerge.store.lance.remembered_entries.bytes_of", lambda entry: 1)
     with am.open_store(path) as store:
         for ids in (["p00001", "p00002"], ["p00002", "p00001"], ["p00003"], ["p00002", "p00001"]):
             assert [entry.id for entry in store.get(ids)] == ids
-    assert read == ["id IN ('p00001', 'p00002')", "id IN ('p00003')", "id IN ('p00001')"]
+    assert read == ["id IN ('p00001', 'p00002')", "id IN ('p00003')", "id IN ('p00002')"]
 
 
 def test_above_the_budget_a_filter_holds_in_both_stages(path):

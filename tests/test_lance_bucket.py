@@ -9,6 +9,8 @@ import adamerge as am
 from adamerge.errors import StoreUnavailable
 from adamerge.store.lance import table as lance_table
 
+pytestmark = pytest.mark.xdist_group("bucket")  # moto is imported once
+
 
 def commit_last(monkeypatch):
     """A writer takes its clock first and commits last: an open reader sees its pages all the same."""

@@ -8,12 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
-import psutil
 import pytest
 from cli import ADAMERGE, QUIET, call, run
 from conftest import random_page
 from light import write_pdf
-from processes import ended, start
+from processes import ended, has_ended, start
 from ray_cluster import HERE, Gate, contents
 from vector_pages import write_in_shards
 from waiting import LONG, until
@@ -295,7 +294,7 @@ def test_a_node_that_is_lost_with_its_encoder_costs_nothing(
             pids = gate.wait_for_workers(3)
             ray_cluster.nodes.remove_node(third, allow_graceful=False)
             third = None
-            until(lambda: not all(map(psutil.pid_exists, pids)), "the end of its worker")
+            until(lambda: any(map(has_ended, pids)), "the end of its worker")
             gate.open()
             summary = running.result(LONG)
     finally:

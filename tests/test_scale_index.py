@@ -7,15 +7,15 @@ from dataclasses import replace
 import lance
 import pytest
 from cli import QUIET, call, run
-from later import Later, needs_qdrant
 from light import write_pdf
 from processes import ended, start
-from ray_cluster import Gate, bucket_environment, in_small_units
+from ray_cluster import Gate, bucket_environment, in_small_units, upload
 from store_pages import left_overs, pages_of
 from waiting import LONG, until
 
 import adamerge as am
 from adamerge import scale
+from adamerge.buckets import BucketPath
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import Locked
 from adamerge.scale.index import index_files
@@ -23,10 +23,8 @@ from adamerge.vectors import units
 
 pytestmark = pytest.mark.xdist_group("ray")
 
-qdrant_client = Later("qdrant_client")
-qdrant_store = Later("adamerge.store.qdrant.store")
-
 HOW = am.Indexing(EncoderSpec("light:Batched"), "sem-cluster:m=2", batch_size=2, pixels=64)
+OF_THE_FILE = ("root", "hash")  # columns that say where a file lies, and what it is known by
 ONE, TWO = scale.Cluster("auto", workers=1), scale.Cluster("auto", workers=2)
 
 
@@ -140,20 +138,6 @@ def test_a_store_that_somebody_writes_to_is_refused_at_the_start(ray_cluster, do
             list(index_files([docs], second, scale.Cluster("no-cluster:1"), HOW))
 
 
-@needs_qdrant
-def test_a_server_is_refused_with_what_to_do_instead(docs):
-    """A collection has no lock and no commit of many points at once, and there is no server to test it on."""
-    client = qdrant_client.QdrantClient(":memory:")
-    with qdrant_store.QdrantStore(client, "reports") as store:
-        job = index_files([docs], store, scale.Cluster("no-cluster:1"), HOW)
-        with pytest.raises(
-            am.AdamergeError, match="with --ray, and then `adamerge copy FOLDER URL`"
-        ):
-            list(job)
-        assert not client.collection_exists("reports")
-    client.close()
-
-
 def test_a_job_is_committed_once(ray_cluster, docs, tmp_path):
     with am.open_store(tmp_path / "store") as store:
         list(am.index_files([docs], store, HOW))
@@ -196,7 +180,9 @@ def test_the_command_says_what_it_did(ray_cluster, docs, tmp_path):
         assert pages_of(many) == pages_of(one)
 
 
-def test_a_bucket_has_the_pages_of_one_machine(ray_cluster, docs, tmp_path, monkeypatch):
+def test_a_bucket_filled_from_a_bucket_has_the_pages_of_one_machine(
+    ray_cluster, docs, tmp_path, monkeypatch
+):
     import boto3
     from moto.server import ThreadedMotoServer
 
@@ -207,11 +193,14 @@ def test_a_bucket_has_the_pages_of_one_machine(ray_cluster, docs, tmp_path, monk
     try:
         client = boto3.client("s3")
         client.create_bucket(Bucket="pages")
+        in_bucket = BucketPath("s3://pages/docs")
         with am.open_store("s3://pages/store") as many, am.open_store(tmp_path / "one") as one:
             for _ in range(2):
+                upload(docs, in_bucket)
                 list(am.index_files([docs], one, HOW))
-                list(index_files([docs], many, ONE, HOW))
-                assert pages_of(many) == pages_of(one)
+                list(index_files([str(in_bucket)], many, ONE, HOW))
+                pages = pages_of(one, without=OF_THE_FILE)
+                assert pages_of(many, without=OF_THE_FILE) == pages
                 write_pdf(docs / "b.pdf", ["the clock is early", "for once"])
         listed = client.list_objects_v2(Bucket="pages", Prefix="store/.job-")
         assert listed["KeyCount"] == 0

@@ -7,25 +7,29 @@ so nothing is written under a temporary name. A bucket has no lock.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from adamerge.errors import BadInput, StoreUnavailable, missing_extra
 
 SCHEMES = ("s3", "gs")
+PART = 1 << 20  # bytes of an object that are read at a time
 
 
 @dataclass(frozen=True)
 class BucketPath:
-    """A path in a bucket: those questions of pathlib.Path that folders of vectors ask.
+    """A path in a bucket: those questions of pathlib.Path that folders of vectors and of documents ask.
 
     A folder is there if an object lies below it.
+
+    listed_version  the version of the object where a listing has told it, so that it is not asked for again
     """
 
     address: str
+    listed_version: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse an address without a bucket; a slash at the end says nothing."""
@@ -50,9 +54,33 @@ class BucketPath:
         """The last part of the path."""
         return self.address.rpartition("/")[2]
 
+    @property
+    def suffix(self) -> str:
+        """The ending of the name: ".pdf"."""
+        return PurePosixPath(self.name).suffix
+
+    @property
+    def parents(self) -> tuple["BucketPath", ...]:
+        """The folders above, the nearest one first; the bucket is the last one."""
+        scheme, _, path = self.address.partition("://")
+        above = list(PurePosixPath(path).parents)[:-1]
+        return tuple(BucketPath(f"{scheme}://{folder}") for folder in above)
+
     def absolute(self) -> "BucketPath":
         """The same: an address is always absolute."""
         return self
+
+    def resolve(self) -> "BucketPath":
+        """The same: a bucket has no links."""
+        return self
+
+    def as_posix(self) -> str:
+        """The address."""
+        return self.address
+
+    def relative_to(self, folder: "BucketPath") -> PurePosixPath:
+        """The path below a folder that it lies in."""
+        return PurePosixPath(self.address).relative_to(folder.address)
 
     def exists(self) -> bool:
         """Whether there is an object of this name, or one below it."""
@@ -65,6 +93,10 @@ class BucketPath:
     def size(self) -> int:
         """Bytes of the object."""
         return int(self._info().size or 0)
+
+    def version(self) -> str:
+        """What tells whether the object has changed: its size, and when it was written, in seconds since 1970."""
+        return self.listed_version or _version_of(self._info())
 
     def iterdir(self) -> Iterator["BucketPath"]:
         """What lies directly below, in order of the names."""
@@ -81,6 +113,27 @@ class BucketPath:
         for path in self.iterdir():
             if fnmatch(path.name, pattern):
                 yield path
+
+    def files_below(self) -> list["BucketPath"]:
+        """All objects below, at any depth, in the order in which a disk would have them."""
+        system, path = _system_and_path(self.address)
+        from pyarrow.fs import FileSelector
+
+        with _answers(self.address):
+            infos = system.get_file_info(FileSelector(path, recursive=True))
+        scheme = self.address.partition("://")[0]
+        found = []
+        for info in infos:
+            if info.is_file:
+                found.append(BucketPath(f"{scheme}://{info.path}", _version_of(info)))
+        return sorted(found, key=lambda file: file.relative_to(self))
+
+    def read_parts(self) -> Iterator[bytes]:
+        """The object, a part at a time; FileNotFoundError if it is not there."""
+        system, path = _system_and_path(self.address)
+        with _answers(self.address), system.open_input_stream(path) as stream:
+            while part := bytes(stream.read(PART)):
+                yield part
 
     def read_bytes(self) -> bytes:
         """The object; FileNotFoundError if it is not there."""
@@ -155,6 +208,21 @@ def as_path(given: "str | Path | BucketPath") -> AnyPath:
     if isinstance(given, BucketPath):
         return given
     return Path(given)
+
+
+def path_of_root(root: str) -> AnyPath:
+    """The folder that an entry of a store names as its root: in a bucket, or any text of a user as a path."""
+    if root.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
+        return BucketPath(root)
+    return Path(root)
+
+
+def _version_of(info: Any) -> str:
+    """The version of an object from what pyarrow knows of it.
+
+    Whole seconds: many servers tell milliseconds in a listing, and seconds of one object.
+    """
+    return f"{info.size} bytes of {info.mtime_ns // 10**9}"
 
 
 def _system_and_path(address: str) -> tuple[Any, str]:

@@ -176,8 +176,13 @@ def size_of(path: AnyPath) -> int:
     return path.stat().st_size
 
 
-def hash_of(path: Path) -> str:
-    """The sha256 of a file, which tells whether it has changed."""
+def hash_of(path: AnyPath) -> str:
+    """The sha256 of a file, which tells whether it has changed; of an object in a bucket, its version.
+
+    A version needs no download. An object that is written again with the same bytes counts as changed.
+    """
+    if isinstance(path, BucketPath):
+        return path.version()
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
@@ -185,15 +190,26 @@ def hash_of(path: Path) -> str:
         raise BadFile(f"{path} cannot be read: {error.strerror}") from None
 
 
-def fingerprint(*files: tuple[str, Path]) -> str:
-    """What named files hold, in eight letters; another name, order or content is another fingerprint."""
+def fingerprint(*files: tuple[str, AnyPath]) -> str:
+    """What named files hold, in eight letters; another name, order or content is another fingerprint.
+
+    The version of an object in a bucket stands for its content.
+    """
     total = 0
     for name, path in files:
         total = crc32(name.encode() + b"\0", total)
-        with path.open("rb") as file:
-            while part := file.read(1 << 20):
-                total = crc32(part, total)
+        for part in _parts_or_version(path):
+            total = crc32(part, total)
     return f"{total:08x}"
+
+
+def _parts_or_version(path: AnyPath) -> Iterator[bytes]:
+    if isinstance(path, BucketPath):
+        yield path.version().encode()
+        return
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            yield part
 
 
 def _remove(path: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from adamerge.buckets import AnyPath, as_path
-from adamerge.documents import office
+from adamerge.documents import estimate_pages, office
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
@@ -167,6 +167,17 @@ def tell_skipped(errors: Iterable[AdamergeError]) -> None:
     """Say at the end what could not be read or encoded, a line each."""
     for error in errors:
         click.echo(f"adamerge: skipped: {error}", err=True)
+
+
+def pages_to_expect(paths: Sequence[str], password: str) -> int | None:
+    """How many pages a bar is to expect; None where files lie in a bucket: to count means to download them.
+
+    What is not there is refused now, before a model is loaded.
+    """
+    pages = estimate_pages(paths, password)
+    if any("://" in path for path in paths):
+        return None
+    return pages
 
 
 def tell_passed_over(others: Counter[str]) -> None:

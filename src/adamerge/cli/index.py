@@ -21,6 +21,7 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
+    pages_to_expect,
     password_of_files,
     query_prefix,
     tell_passed_over,
@@ -33,7 +34,7 @@ from adamerge.cli.progress import Reporter, Task, reporting
 from adamerge.cli.text_table import text_table
 from adamerge.codes import DTYPES
 from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE, MethodInDtype
-from adamerge.documents import DPI, Report, count_pages, estimate_pages, other_files
+from adamerge.documents import DPI, Report, count_pages, other_files
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.plan import SAMPLE
@@ -121,7 +122,7 @@ DID = ("added", "replaced", "unchanged", "removed")
 def index(
     pages: tuple[str, ...], address: str, encoder: str | None, method: str | None, **options: Any
 ) -> None:
-    """Encode, compress and store PAGES. PAGES are PDF files, images, office files, folders or globs.
+    """Encode, compress and store PAGES. PAGES are PDF files, images, office files, folders, globs or s3://bucket/folder.
 
     A store that is there is brought up to date. Pages that have not changed are kept, and changed pages are replaced.
     If PAGES names a folder, pages of files that are no longer in it are removed. A run that was stopped continues when
@@ -135,13 +136,11 @@ def index(
     adamerge index reports/ --store reports.store --bytes-per-page 20kB
     adamerge index reports/ --store reports.store --metadata years.csv
     adamerge index scans/ --store http://localhost:6333/scans --encoder vidore/colqwen2.5-v0.2
-    adamerge index scans/ --store s3://bucket/scans --ray auto --gpus-per-worker 0.5
+    adamerge index s3://bucket/scans --store s3://bucket/scans.store --ray auto --gpus-per-worker 0.5
     """  # noqa: D301 (click reads the backslash)
     cluster = cluster_of(options["ray"], options["workers"], options["gpus_per_worker"])
     refuse_password(cluster, options["password"])
-    total = estimate_pages(
-        pages, options["password"]
-    )  # also finds what is not there before a model is loaded
+    total = pages_to_expect(pages, options["password"])
     metadata = {}
     if options["metadata"]:
         metadata = read_metadata(options["metadata"])

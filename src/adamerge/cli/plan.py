@@ -13,6 +13,7 @@ from adamerge.cli.common import (
     in_batches,
     max_visual_tokens,
     on_device,
+    password_of_files,
     query_prefix,
     tell_skipped,
     vector_options,
@@ -89,6 +90,7 @@ def budget_options(verb: Any) -> Any:
 @on_device
 @max_visual_tokens
 @query_prefix
+@password_of_files
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, one object for each row, a line each."
 )
@@ -109,7 +111,7 @@ def plan(paths: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """  # noqa: D301 (click reads the backslash)
     corpus_pages = options["corpus_pages"]
     if options["total"] and corpus_pages is None:
-        corpus_pages = _count(paths)
+        corpus_pages = _count(paths, options["password"])
     target = {
         "total": options["total"],
         "corpus_pages": corpus_pages,
@@ -193,7 +195,7 @@ def _encode_sample(
     paths: Sequence[str], spec: EncoderSpec, options: dict[str, Any]
 ) -> list[MultiVector]:
     bad: list[AdamergeError] = []
-    count = min(count_pages(paths), options["sample"])
+    count = min(count_pages(paths, options["password"]), options["sample"])
     with reporting() as report:
         task = Task(report, "encoding a sample", "pages", count)
         pages = sample_files(
@@ -204,6 +206,7 @@ def _encode_sample(
             batch_size=options["batch_size"],
             skip_bad=bad.append,
             watcher=task,
+            password=options["password"],
         )
     tell_skipped(bad)
     return pages
@@ -218,10 +221,10 @@ def _spec(name: str, options: dict[str, Any]) -> EncoderSpec:
     )
 
 
-def _count(paths: Sequence[str]) -> int:
+def _count(paths: Sequence[str], password: str) -> int:
     """How many pages PATHS holds."""
     if _holds_pages(paths):
-        return count_pages(paths)
+        return count_pages(paths, password)
     raise BadInput("--total needs --pages: how many pages share these bytes")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from adamerge.cli.common import encoder_of_store, existing
+from adamerge.cli.common import encoder_of_store, existing, password_of_files
 from adamerge.cli.fetch import offer_weights
 from adamerge.documents import readable_suffixes
 from adamerge.errors import BadInput, NotFound, missing_extra
@@ -77,6 +77,7 @@ INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 @click.option(
     "--max-upload", default="50MB", show_default=True, help="Largest file that is accepted."
 )
+@password_of_files
 @click.option(
     "--memory",
     default="4GiB",
@@ -119,6 +120,7 @@ def serve(
         max_upload=parse_bytes(options["max_upload"]),
         folder=folder,
         watch=watch,
+        password=options["password"],
     )
     if options["upload"]:
         folder = options["uploads"] or uploads_of(where)

@@ -18,6 +18,7 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
+    pages_to_expect,
     password_of_files,
     query_prefix,
     tell_passed_over,
@@ -37,7 +38,7 @@ from adamerge.compress.names import (
     split_dtype,
 )
 from adamerge.compress.stream import compress_pages
-from adamerge.documents import DPI, estimate_pages, other_files
+from adamerge.documents import DPI, other_files
 from adamerge.encoders import DEFAULT_ENCODER
 from adamerge.encoders.encode import Encoding, encode_files
 from adamerge.encoders.spec import examples
@@ -59,12 +60,7 @@ from adamerge.vectors.compress_folder import compress_folder
 if TYPE_CHECKING:
     from adamerge.scale import Cluster
 
-SHOWN = 20  # pages printed in a table; --json has them all
-
-
-@click.command()
-@click.argument("pages", nargs=-1, required=True)
-@click.option(
+into_folder = click.option(
     "-o",
     "out",
     required=True,
@@ -72,6 +68,12 @@ SHOWN = 20  # pages printed in a table; --json has them all
     callback=folder_or_bucket,
     help="Folder to write, or s3://bucket/folder.",
 )
+SHOWN = 20  # pages printed in a table; --json has them all
+
+
+@click.command()
+@click.argument("pages", nargs=-1, required=True)
+@into_folder
 @click.option(
     "--encoder",
     "name",
@@ -121,7 +123,7 @@ def encode(
     gpus_per_worker: float,
     **options: Any,
 ) -> None:
-    """Encode PAGES into vectors. PAGES are PDF files, images, office files, folders or globs.
+    """Encode PAGES into vectors. PAGES are PDF files, images, office files, folders, globs or s3://bucket/folder.
 
     OUT becomes a folder of vectors for `adamerge compress`. A run that was stopped continues when you give the
     same command again.
@@ -136,7 +138,7 @@ def encode(
         raise BadInput(f"{out} is there already: choose another folder, or go on with --resume")
     password = options.pop("password")
     refuse_password(cluster, password)
-    total = estimate_pages(pages, password)  # also finds what is not there before a model is loaded
+    total = pages_to_expect(pages, password)
     how = Encoding(options.pop("batch_size"), options.pop("dpi"), password=password)
     if method_name is not None:
         method, dtype = split_dtype(parse_method(method_name))
@@ -188,14 +190,7 @@ def encoders(as_json: bool) -> None:
 
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(), callback=folder_or_bucket)
-@click.option(
-    "-o",
-    "out",
-    required=True,
-    type=click.Path(),
-    callback=folder_or_bucket,
-    help="Folder to write, or s3://bucket/folder.",
-)
+@into_folder
 @click.option(
     "--method",
     "names",

@@ -16,7 +16,7 @@ from adamerge.threads import cores
 from adamerge.types import Compressed, MultiVector
 
 CHUNK = 4  # pages of one task: handing a page to a thread and back costs as much as half its work
-AHEAD = 2  # tasks held per worker: enough that none waits, few enough that memory stays flat
+AHEAD = 4  # tasks held per worker: enough that none waits while a shard is written, few enough for memory
 
 
 def compress(
@@ -45,7 +45,7 @@ def compress_pages(
 
     A page is a MultiVector, its vectors, a pair of vectors and attention, or a function that a thread calls to get one.
 
-    Any iterable goes, also one without end: at most 8 pages per worker are held. An error names its page, comes
+    Any iterable goes, also one without end: at most 16 pages per worker are held. An error names its page, comes
     after the pages before it, and ends the run.
     """
     if workers is None:

@@ -1,4 +1,4 @@
-"""Paths, folders and globs -> the files that hold pages, and what each is called."""
+"""Paths, folders, globs and addresses in buckets -> the files that hold pages, and what each is called."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path
 
+from adamerge.buckets import AnyPath, BucketPath, as_path
 from adamerge.documents import images, office
 from adamerge.errors import BadFile, BadInput, NotFound
 
@@ -18,15 +19,13 @@ def readable_suffixes() -> frozenset[str]:
     return always
 
 
-def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
+def find_files(paths: Iterable[str | AnyPath]) -> list[tuple[AnyPath, str]]:
     """Every file that holds pages, and what to call it: its name, or its path below the folder that was given."""
-    if isinstance(paths, str | Path):  # a string is a list of letters, "/" one of them
+    if isinstance(paths, str | Path | BucketPath):  # a string is a list of letters, "/" one of them
         raise BadInput(f"files come as a list: [{str(paths)!r}]")
     # a file that is given twice is one, by the name it was first given
-    each: dict[Path, tuple[Path, str]] = {}
+    each: dict[AnyPath, tuple[AnyPath, str]] = {}
     for given in paths:
-        if "://" in str(given):
-            raise BadInput(f"pages are read from a disk; mount the bucket, or copy {given} first")
         for path, name in _find(str(given)):
             each.setdefault(path.absolute(), (path, name))
     found = list(each.values())
@@ -34,7 +33,7 @@ def find_files(paths: Iterable[str | Path]) -> list[tuple[Path, str]]:
     return found
 
 
-def _check_names(files: list[tuple[Path, str]]) -> None:
+def _check_names(files: list[tuple[AnyPath, str]]) -> None:
     """Refuse a name that is not UTF-8, and one that two files would have."""
     for path, name in files:
         if not _is_utf8(name):
@@ -57,52 +56,66 @@ def is_surrogate(letter: str) -> bool:
     return "\ud800" <= letter <= "\udfff"
 
 
-def other_files(paths: Iterable[str | Path], apart: Path | None = None) -> Counter[str]:
+def other_files(paths: Iterable[str | AnyPath], apart: Path | None = None) -> Counter[str]:
     """How many files in the folders and globs hold no pages, by their ending (".log", or "" without one).
 
     Hidden files are not counted, nor those below the folder `apart`: the store itself may lie among the pages.
     """
     readable = readable_suffixes()
-    others: dict[Path, str] = {}
+    others: dict[AnyPath, str] = {}
     for given in paths:
-        root, files = _listed(str(given))
-        for file in files:
-            hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
+        for file, name in _listed(str(given)):
+            hidden = any(part.startswith(".") for part in name.split("/"))
             below = apart is not None and apart.absolute() in file.absolute().parents
             suffix = file.suffix.lower()
-            if not hidden and not below and suffix not in readable and file.is_file():
+            if not hidden and not below and suffix not in readable:
                 others[file.absolute()] = suffix
     return Counter(others.values())
 
 
-def _find(given: str) -> list[tuple[Path, str]]:
+def _find(given: str) -> list[tuple[AnyPath, str]]:
     """The files of one path that hold pages, and what to call each."""
     readable = readable_suffixes()
-    path = Path(given)
-    suffix = path.suffix.lower()
-    if path.is_file() and suffix not in readable:
-        if suffix in office.SUFFIXES:
-            raise BadFile(f"{path} cannot be read: {office.INSTALL}")
-        raise BadFile(f"{path} is none of {_listing(readable)}")
-    root, files = _listed(given)
-    pages = [file for file in files if file.suffix.lower() in readable and file.is_file()]
-    if not pages:
+    files = _listed(given)
+    pages = [(file, name) for file, name in files if file.suffix.lower() in readable]
+    if pages:
+        return pages
+
+    path = as_path(given)
+    if path not in [file for file, _ in files]:
         raise BadFile(f"{path} holds no pages: no file of {_listing(readable)}")
-    return [(file, file.relative_to(root).as_posix()) for file in pages]
+    if path.suffix.lower() in office.SUFFIXES:
+        raise BadFile(f"{path} cannot be read: {office.INSTALL}")
+    raise BadFile(f"{path} is none of {_listing(readable)}")
 
 
 def _listing(suffixes: Iterable[str]) -> str:
     return ", ".join(sorted(suffixes))
 
 
-def _listed(given: str) -> tuple[Path, list[Path]]:
-    """All that lies below a path or matches a glob, in order, and the folder that names are counted from."""
+def _listed(given: str) -> list[tuple[AnyPath, str]]:
+    """All files below a path or of a glob, in order, and the name of each, counted from the folder given."""
+    if "://" in given:
+        return _listed_in_bucket(BucketPath(given))
     path = Path(given)
     if path.is_dir():
-        return path, sorted(path.rglob("*"))
-    if path.exists():
-        return path.parent, [path]
-    if has_magic(given):
+        root, found = path, sorted(path.rglob("*"))
+    elif path.exists():
+        root, found = path.parent, [path]
+    elif has_magic(given):
         fixed = takewhile(lambda part: not has_magic(part), path.parts)
-        return Path(*fixed), sorted(map(Path, glob(given, recursive=True)))
+        root, found = Path(*fixed), sorted(map(Path, glob(given, recursive=True)))
+    else:
+        raise NotFound(f"{path} does not exist")
+    return [(file, file.relative_to(root).as_posix()) for file in found if file.is_file()]
+
+
+def _listed_in_bucket(path: BucketPath) -> list[tuple[AnyPath, str]]:
+    """The same of a folder in a bucket, or of one object."""
+    if path.is_dir():
+        return [(file, file.relative_to(path).as_posix()) for file in path.files_below()]
+    if path.exists():
+        return [(path, path.name)]
+    if has_magic(path.address):
+        raise BadInput(f"a bucket takes no globs: give a folder or a file; got {path}")
     raise NotFound(f"{path} does not exist")

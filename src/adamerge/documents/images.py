@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adamerge.buckets import AnyPath
 from adamerge.documents.rendering import check_size, import_library, page_indices
 from adamerge.errors import BadFile
 from adamerge.types import Page
@@ -15,15 +16,20 @@ SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"})
 
 
 def read_image(
-    path: Path, source: str, dpi: int, done: Container[str], numbers: range | None
+    path: Path,
+    source: str,
+    dpi: int,
+    done: Container[str],
+    numbers: range | None,
+    name: AnyPath,
 ) -> Iterator[Page | BadFile]:
-    """The frames of an image, each as a page or its error."""
+    """The frames of an image, each as a page or its error, which calls the file `name`."""
     pil = import_library("PIL.Image")
     try:
         file = pil.open(path)
         frames = getattr(file, "n_frames", 1)
     except Exception as error:  # Pillow's readers fail in ways of their own on damaged files
-        raise BadFile(f"{path} cannot be read as an image ({error})") from None
+        raise BadFile(f"{name} cannot be read as an image ({error})") from None
     with closing(file):
         for i in page_indices(frames, numbers):
             id = source
@@ -36,7 +42,7 @@ def read_image(
                 check_size(*file.size)
                 yield Page(id, _rgb(file), (), source, i + 1)
             except Exception as error:
-                yield BadFile(f"{path}, page {i + 1}, cannot be read as an image ({error})")
+                yield BadFile(f"{name}, page {i + 1}, cannot be read as an image ({error})")
 
 
 def count_frames(path: Path) -> int:

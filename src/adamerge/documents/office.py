@@ -13,6 +13,7 @@ from collections import OrderedDict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from adamerge.buckets import AnyPath, BucketPath
 from adamerge.errors import BadFile
 
 PACKED = frozenset({".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods"})  # a ZIP file of XML
@@ -58,7 +59,7 @@ REGISTRY = (
 )
 ITEM = '<item oor:path="/org.openoffice.{}"><prop oor:name="{}" oor:op="fuse"><value>{}</value></prop></item>\n'
 
-Version = tuple[Path, int, int]  # a file, the time of its last change in ns, its size
+Version = tuple[str, str]  # where a file lies, and what tells whether it has changed
 
 
 def is_installed() -> bool:
@@ -66,9 +67,12 @@ def is_installed() -> bool:
     return _program() is not None
 
 
-def as_pdf(path: Path) -> Path:
-    """A PDF of an office file. It is made once, kept until the file changes, and removed with this process."""
-    return _conversions.pdf_of(path)
+def as_pdf(path: Path, name: AnyPath | None = None) -> Path:
+    """A PDF of an office file. It is made once, kept until the file changes, and removed with this process.
+
+    name  what errors call the file; None for its path. A file in a bucket is known by it: its copies come and go
+    """
+    return _conversions.pdf_of(path, name or path)
 
 
 class Conversions:
@@ -82,10 +86,9 @@ class Conversions:
         self._made = 0
         self._lock = threading.Lock()
 
-    def pdf_of(self, path: Path) -> Path:
+    def pdf_of(self, path: Path, name: AnyPath) -> Path:
         """The PDF of a file; a file that failed is not tried again until it has changed."""
-        status = path.stat()
-        version = (path.absolute(), status.st_mtime_ns, status.st_size)
+        version = _version(path, name)
         with self._lock:
             if version in self._failures:
                 raise BadFile(self._failures[version])
@@ -94,7 +97,7 @@ class Conversions:
                 return self._pdfs[version]
             target = self._new_path()
         try:
-            _convert(path, target)
+            _convert(path, target, name)
         except BadFile as error:
             with self._lock:
                 self._failures[version] = str(error)
@@ -122,35 +125,42 @@ class Conversions:
 _conversions = Conversions()
 
 
-def _convert(path: Path, target: Path) -> None:
+def _version(path: Path, name: AnyPath) -> Version:
+    if isinstance(name, BucketPath):
+        return name.address, name.version()
+    status = path.stat()
+    return str(path.absolute()), f"{status.st_size} bytes of {status.st_mtime_ns}"
+
+
+def _convert(path: Path, target: Path, name: AnyPath) -> None:
     """Write the PDF of an office file to `target`."""
     program = _program()
     if program is None:
-        raise BadFile(f"{path} cannot be read: {INSTALL}")
-    _check_start(path)
+        raise BadFile(f"{name} cannot be read: {INSTALL}")
+    _check_start(path, name)
     with TemporaryDirectory(prefix="adamerge-office-") as place:
         # by a name of ours: LibreOffice takes a name that begins with "-" for an option
         document = Path(place) / f"document{path.suffix.lower()}"
         shutil.copyfile(path, document)
         _write_profile(Path(place))
-        _run(program, document, path)
+        _run(program, document, name)
         pdf = document.with_suffix(".pdf")
         if not pdf.exists():
-            raise BadFile(f"{path} is damaged, or has a password: LibreOffice cannot read it")
+            raise BadFile(f"{name} is damaged, or has a password: LibreOffice cannot read it")
         shutil.move(pdf, target)
 
 
-def _check_start(path: Path) -> None:
+def _check_start(path: Path, name: AnyPath) -> None:
     """Refuse a file that is not what its ending says: LibreOffice would take it for a text."""
     suffix = path.suffix.lower()
     with path.open("rb") as file:
         start = file.read(8)
     if suffix in PACKED and not start.startswith(b"PK"):
-        raise BadFile(f"{path} is damaged: it is no {suffix} file")
+        raise BadFile(f"{name} is damaged: it is no {suffix} file")
     if suffix in BINARY and not start.startswith((b"\xd0\xcf\x11\xe0", b"{\\rtf", b"PK")):
-        raise BadFile(f"{path} is damaged: it is no {suffix} file")
+        raise BadFile(f"{name} is damaged: it is no {suffix} file")
     if suffix == ".rtf" and not start.startswith(b"{\\rtf"):
-        raise BadFile(f"{path} is damaged: it is no {suffix} file")
+        raise BadFile(f"{name} is damaged: it is no {suffix} file")
 
 
 def _write_profile(place: Path) -> None:
@@ -160,7 +170,7 @@ def _write_profile(place: Path) -> None:
     registry.write_text(REGISTRY.format(items="".join(items)))
 
 
-def _run(program: str, document: Path, name: Path) -> None:
+def _run(program: str, document: Path, name: AnyPath) -> None:
     """Let LibreOffice write the PDF beside a document; `name` is what errors call the document."""
     place = document.parent
     command = ["/bin/sh", "-c", LIMITED, "sh", program]

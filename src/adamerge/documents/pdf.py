@@ -6,6 +6,7 @@ from ctypes import byref, c_int
 from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import AnyPath
 from adamerge.documents.find import is_surrogate
 from adamerge.documents.rendering import check_size, import_library, page_indices
 from adamerge.errors import BadFile
@@ -22,7 +23,7 @@ def read_pdf(
     done: Container[str] = (),
     numbers: range | None = None,
     password: str = "",
-    name: Path | None = None,
+    name: AnyPath | None = None,
 ) -> Iterator[Page | BadFile]:
     """The pages of a PDF, each or its error.
 
@@ -48,7 +49,7 @@ def count_pdf(path: Path, password: str = "") -> int:
         return len(document)
 
 
-def _open(path: Path, name: Path, password: str) -> Any:
+def _open(path: Path, name: AnyPath, password: str) -> Any:
     pdfium = import_library("pypdfium2")
     try:
         return pdfium.PdfDocument(path, password=password or None)

@@ -1,24 +1,27 @@
 """Files -> pages, one at a time.
 
 A page is rendered when its turn comes and dropped when the next one is asked for, so that memory does not grow with the
-number of pages. Needs the extra `pdf`.
+number of pages. A file in a bucket is copied to a temporary file, which goes when its last page is read.
+Needs the extra `pdf`.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
+from adamerge.buckets import AnyPath, BucketPath
 from adamerge.documents import images, office
+from adamerge.documents.download import on_disk
 from adamerge.documents.find import find_files
 from adamerge.documents.pdf import count_pdf, read_pdf
 from adamerge.documents.rendering import DPI
-from adamerge.errors import AdamergeError, BadFile, MissingExtra
+from adamerge.errors import AdamergeError, BadFile, MissingExtra, StoreUnavailable
 from adamerge.types import Page
 
 Report = Callable[[AdamergeError], None]
 
 
 def read_pages(
-    paths: Iterable[str | Path],
+    paths: Iterable[str | AnyPath],
     dpi: int = DPI,
     skip_bad: Report | None = None,
     done: Container[str] = (),
@@ -35,7 +38,7 @@ def read_pages(
 
 
 def read_file(
-    path: Path,
+    path: AnyPath,
     source: str,
     dpi: int = DPI,
     skip_bad: Report | None = None,
@@ -46,16 +49,21 @@ def read_file(
 ) -> Iterator[Page]:
     """The pages of one file, which is to be called `source`; otherwise as `read_pages`.
 
+    A bucket that does not answer ends the run even with `skip_bad`: its pages are not bad.
+
     numbers  of the pages to read, counted from 1; None for all
     """
     try:
-        for page in _pages_or_errors(path, source, dpi, done, numbers, password):
-            if isinstance(page, Page):
-                yield page
-            elif skip_bad is None:
-                raise page
-            else:
-                skip_bad(page)
+        with on_disk(path) as file:
+            for page in _pages_or_errors(file, path, source, dpi, done, numbers, password):
+                if isinstance(page, Page):
+                    yield page
+                elif skip_bad is None:
+                    raise page
+                else:
+                    skip_bad(page)
+    except StoreUnavailable:
+        raise
     except AdamergeError as error:
         if skip_bad is None:
             raise
@@ -63,53 +71,74 @@ def read_file(
 
 
 def _pages_or_errors(
-    path: Path,
+    file: Path,
+    name: AnyPath,
     source: str,
     dpi: int,
     done: Container[str],
     numbers: range | None,
     password: str,
 ) -> Iterator[Page | BadFile]:
-    """The pages of a file, or the error of each that cannot be read."""
-    suffix = path.suffix.lower()
+    """The pages of a file, which errors are to call `name`, or the error of each that cannot be read."""
+    suffix = file.suffix.lower()
     if suffix == ".pdf":
-        return read_pdf(path, source, dpi, done, numbers, password)
+        return read_pdf(file, source, dpi, done, numbers, password, name)
     if suffix in office.SUFFIXES:
-        return read_pdf(office.as_pdf(path), source, dpi, done, numbers, name=path)
-    return images.read_image(path, source, dpi, done, numbers)
+        pdf = office.as_pdf(file, name)
+        return read_pdf(pdf, source, dpi, done, numbers, name=name)
+    return images.read_image(file, source, dpi, done, numbers, name)
 
 
-def count_pages(paths: Iterable[str | Path], password: str = "") -> int:
+def count_pages(paths: Iterable[str | AnyPath], password: str = "") -> int:
     """How many pages there are to read; a file that cannot be opened counts as one, since reading it will say why."""
-    return sum(_count_file(path, password) for path, _ in find_files(paths))
+    return sum(count_file(path, password) for path, _ in find_files(paths))
 
 
-def estimate_pages(paths: Iterable[str | Path], password: str = "") -> int:
-    """The same without LibreOffice, which takes a second a file: an office file counts as one page."""
+def estimate_pages(paths: Iterable[str | AnyPath], password: str = "") -> int:
+    """The same without what takes long: an office file counts as one page, and so does a file in a bucket."""
     total = 0
     for path, _ in find_files(paths):
         is_office = path.suffix.lower() in office.SUFFIXES
-        total += 1 if is_office else _count_file(path, password)
+        if is_office or isinstance(path, BucketPath):
+            total += 1  # LibreOffice takes a second a file, a download too
+        else:
+            total += count_file(path, password)
     return total
 
 
-def page_id(path: Path, name: str, number: int) -> str:
+def page_id(path: AnyPath, name: str, number: int) -> str:
     """The id of the page of a number, from 1 on, of a file that is called `name`."""
     is_image = path.suffix.lower() in images.SUFFIXES
-    if is_image and _count_file(path, password="") == 1:
+    if is_image and count_file(path) == 1:
         return name
     return f"{name}#{number}"
 
 
-def _count_file(path: Path, password: str) -> int:
-    suffix = path.suffix.lower()
+def count_file(path: AnyPath, password: str = "") -> int:
+    """How many pages a file has; one that cannot be opened, or is gone, counts as one, since reading it will say why.
+
+    A file in a bucket that cannot be copied to this disk is an error: a guess would leave pages out.
+    """
     try:
-        if suffix == ".pdf":
-            return count_pdf(path, password)
-        if suffix in office.SUFFIXES:
-            return count_pdf(office.as_pdf(path))
-        return images.count_frames(path)
+        with on_disk(path) as file:
+            return _count_on_disk(file, path, password)
+    except BadFile:  # it is no longer in its bucket
+        return 1
+
+
+def _count_on_disk(file: Path, name: AnyPath, password: str) -> int:
+    try:
+        return _count_by_kind(file, name, password)
     except MissingExtra:
         raise
     except Exception:  # whatever it is, reading the file will say it
         return 1
+
+
+def _count_by_kind(file: Path, name: AnyPath, password: str) -> int:
+    suffix = file.suffix.lower()
+    if suffix == ".pdf":
+        return count_pdf(file, password)
+    if suffix in office.SUFFIXES:
+        return count_pdf(office.as_pdf(file, name))
+    return images.count_frames(file)

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar
 
-from adamerge.buckets import AnyPath
+from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import Method, compress_pages
-from adamerge.documents import DPI, Report, count_pages, find_files, read_file
+from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import Encoder
 from adamerge.encoders.ocr_fallback import prepare_page
 from adamerge.errors import AdamergeError, BadFile
@@ -58,7 +57,7 @@ class Skipped:
 
 
 def encode_files(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     out: str | AnyPath,
     encoder: Encoder,
     how: Encoding = DEFAULT,
@@ -82,7 +81,7 @@ def encode_files(
 
 
 def encoded_folder(
-    paths: Sequence[str | Path], out: str | AnyPath, about: Mapping[str, Any], how: Encoding
+    paths: Sequence[str | AnyPath], out: str | AnyPath, about: Mapping[str, Any], how: Encoding
 ) -> PlannedFolder:
     """The folder to write; `about` is what the encoder says of itself."""
     files = find_files(paths)
@@ -93,7 +92,7 @@ def encoded_folder(
     def plan() -> Iterator[Unit]:
         counted = []
         for path, name in files:
-            pages = count_pages([path], how.password)
+            pages = count_file(path, how.password)
             counted.append((str(path.absolute()), name, pages))
         return units_of_files(counted)
 
@@ -129,7 +128,7 @@ def encode_unit(
 def _read_unit(unit: Unit, how: Encoding, skip_bad: Report | None) -> Iterator[Page]:
     for part in unit.parts:
         yield from read_file(
-            Path(part.path),
+            as_path(part.path),
             part.name,
             how.dpi,
             skip_bad,

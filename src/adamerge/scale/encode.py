@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import parse_method
 from adamerge.compress.names import split_dtype
-from adamerge.documents import Report, page_id
-from adamerge.encoders import Encoder, EncoderSpec
+from adamerge.documents import Report
+from adamerge.encoders import EncoderSpec
 from adamerge.encoders.encode import (
     DEFAULT,
     Encoding,
@@ -18,29 +17,13 @@ from adamerge.encoders.encode import (
     encode_unit,
     encoded_folder,
 )
-from adamerge.scale.connect import Cluster, connected
-from adamerge.scale.driver import Driver
-from adamerge.scale.head import asking_head
-from adamerge.scale.pool import ActorPool, Attempt, Done, Meter, default_workers
+from adamerge.scale.connect import Cluster
+from adamerge.scale.encoder_workers import LoadEncoder, encoder_workers
+from adamerge.scale.pool import Attempt, Done, Meter
 from adamerge.scale.summary import Summary
-from adamerge.scale.user_code import UserFile, read_user_files, run_user_files
 from adamerge.vectors.manifest import Manifest
 from adamerge.vectors.planned import UnitOutput, read_output, write_unit
-from adamerge.vectors.units import Unit
 from adamerge.vectors.watcher import Watcher
-
-
-@dataclass(frozen=True)
-class LoadEncoder:
-    """What an actor is told when it starts."""
-
-    encoder: EncoderSpec
-    user_files: tuple[UserFile, ...]
-
-    def load(self) -> Encoder:
-        """The encoder, after the user's files were run."""
-        run_user_files(self.user_files)
-        return self.encoder.load()
 
 
 @dataclass(frozen=True)
@@ -92,7 +75,7 @@ class EncodingActor:
 
 
 def encode_files(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     out: str | AnyPath,
     encoder: EncoderSpec,
     cluster: Cluster,
@@ -103,38 +86,19 @@ def encode_files(
 ) -> Summary:
     """Encode files on a cluster, into the same bytes as on one machine.
 
-    Files and folder are on a disk that every node sees under the same path; the folder may be in a bucket.
-    Units that an earlier run wrote are passed over.
+    Files and folder are on a disk that every node sees under the same path, or in a bucket. Units that an earlier
+    run wrote are passed over.
     """
-    setup = LoadEncoder(encoder, read_user_files(cluster.modules))
-    with connected(cluster) as ray, asking_head(ray) as head:
-        workers = cluster.workers or default_workers(ray, cluster.gpus_per_worker)
-        pool = ActorPool(ray, head, EncodingActor, setup, workers, cluster.gpus_per_worker)
-        try:
-            about = pool.wait_for_one()
-            with encoded_folder(paths, as_path(out).absolute(), about, how) as folder:
-                begin_watching(folder, skip_bad, watcher)
-                job = EncodeJob(
-                    folder.path, folder.manifest, how.batch_size, how.dpi, skip_bad is not None
-                )
-                pool.job_of = lambda unit: job
-                driver = Driver(
-                    ray,
-                    head,
-                    pool,
-                    id_of_page,
-                    skip_bad=skip_bad,
-                    watcher=watcher,
-                    gpus_per_worker=cluster.gpus_per_worker,
-                )
-                for unit, done in driver.run(folder.missing()):
-                    folder.note(unit, UnitOutput(done.pages, done.skipped))
-        finally:
-            pool.stop([])
-    return driver.summary
-
-
-def id_of_page(unit: Unit) -> str:
-    """The id of the one page of a unit."""
-    page = unit.parts[0]
-    return page_id(Path(page.path), page.name, page.first)
+    summary = Summary()
+    out = as_path(out).absolute()
+    with (
+        encoder_workers(cluster, EncodingActor, encoder) as workers,
+        encoded_folder(paths, out, workers.facts, how) as folder,
+    ):
+        begin_watching(folder, skip_bad, watcher)
+        skips_bad = skip_bad is not None
+        job = EncodeJob(out, folder.manifest, how.batch_size, how.dpi, skips_bad)
+        units = folder.missing()
+        for unit, done in workers.run(units, lambda unit: job, summary, skip_bad, watcher):
+            folder.note(unit, UnitOutput(done.pages, done.skipped))
+    return summary

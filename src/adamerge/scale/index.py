@@ -9,22 +9,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import AnyPath
 from adamerge.compress import Method, parse_method
 from adamerge.compress.names import split_dtype
 from adamerge.encoders import EncoderSpec
 from adamerge.encoders.encode import Skipped
 from adamerge.errors import BadFile, BadInput
-from adamerge.scale.connect import Cluster, connected
-from adamerge.scale.driver import Driver
-from adamerge.scale.encode import LoadEncoder, id_of_page
-from adamerge.scale.head import asking_head
+from adamerge.scale.connect import Cluster
+from adamerge.scale.encoder_workers import LoadEncoder, encoder_workers
 from adamerge.scale.notes import Notes, notes_at
-from adamerge.scale.pool import ActorPool, Attempt, Done, Meter, default_workers
+from adamerge.scale.pool import Attempt, Done, Meter
 from adamerge.scale.summary import Summary
-from adamerge.scale.user_code import read_user_files
 from adamerge.store import Change, Indexing, Store
 from adamerge.store.index import (
     FileToIndex,
@@ -156,7 +153,7 @@ class Outcome:
 
 
 def index_files(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     store: Store,
     cluster: Cluster,
     how: Indexing | None = None,
@@ -229,36 +226,18 @@ class StoreJob:
 
     def run(self, removed: Sequence[str], summary: Summary) -> Iterator[Change]:
         """Do what is missing, commit, and tell what was done; pages in `removed` go in the same commit."""
-        cluster, how = self._cluster, self._how
-        encoder = how.encoder
-        if isinstance(encoder, str):
-            encoder = EncoderSpec(encoder)
-        if not isinstance(encoder, EncoderSpec):
-            raise BadInput("workers load the encoder themselves: give its name or an EncoderSpec")
-        setup = LoadEncoder(encoder, read_user_files(cluster.modules))
-        with connected(cluster) as ray, asking_head(ray) as head:
-            workers = cluster.workers or default_workers(ray, cluster.gpus_per_worker)
-            pool = ActorPool(ray, head, IndexingActor, setup, workers, cluster.gpus_per_worker)
-            try:
-                facts = pool.wait_for_one()
-                rows = self._row_writer(facts)
-                key = self._key(rows, facts)
-                self._begin(key)
-                pool.job_of = lambda unit: self._job(unit, rows)
-                driver = Driver(
-                    ray,
-                    head,
-                    pool,
-                    id_of_page,
-                    summary=summary,
-                    skip_bad=how.skip_bad,
-                    watcher=how.watcher,
-                    gpus_per_worker=cluster.gpus_per_worker,
-                )
-                for _ in driver.run(self._missing(rows)):
-                    pass
-            finally:
-                pool.stop([])
+        how = self._how
+        with encoder_workers(self._cluster, IndexingActor, self._encoder_spec()) as workers:
+            rows = self._row_writer(workers.facts)
+            key = self._key(rows, workers.facts)
+            self._begin(key)
+
+            def job_of(unit: Unit) -> IndexJob:
+                return self._job(unit, rows)
+
+            units = self._missing(rows)
+            for _ in workers.run(units, job_of, summary, how.skip_bad, how.watcher):
+                pass
 
         outcome = Outcome(self._notes, self._changed, self._plan)
         replaced, stale = outcome.gone()
@@ -268,6 +247,15 @@ class StoreJob:
         for id in stale:
             yield Change(id, "removed")
         self._notes.remove()
+
+    def _encoder_spec(self) -> EncoderSpec:
+        """The encoder by its name and options, which is what can be sent to a worker."""
+        encoder = self._how.encoder
+        if isinstance(encoder, str):
+            return EncoderSpec(encoder)
+        if not isinstance(encoder, EncoderSpec):
+            raise BadInput("workers load the encoder themselves: give its name or an EncoderSpec")
+        return encoder
 
     def _row_writer(self, facts: Mapping[str, Any]) -> RowWriter:
         """Check that the workers' encoder is that of the store, and give what they need to write rows."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import as_path, path_of_root
 from adamerge.errors import NotFound, did_you_mean
 from adamerge.store.base import Store
 from adamerge.store.entry import Source
@@ -95,9 +96,9 @@ def find_source(store: Store, given: str) -> str:
     sources = store.sources()
     if given in sources:
         return given
-    path = Path(given).resolve()
+    path = as_path(given).resolve()
     for name, source in sources.items():
-        if source.root and (Path(source.root) / name).resolve() == path:
+        if source.root and (path_of_root(source.root) / name).resolve() == path:
             return name
     raise NotFound(
         f"{store} holds no file '{given}'{_similar(given, sources)}: adamerge ls lists them"

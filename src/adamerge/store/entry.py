@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from io import BytesIO
 from itertools import islice
 from os import PathLike
@@ -13,6 +14,7 @@ import numpy as np
 from adamerge.arrays import Floats
 from adamerge.codes import StoredRows
 from adamerge.errors import BadInput
+from adamerge.search import PageRegions
 from adamerge.types import NAN, Compressed, Cut, MultiVector, Page, Word, shortened, shown
 
 
@@ -42,6 +44,11 @@ class Entry:
     def id(self) -> str:
         """The id of the page."""
         return self.page.id
+
+    @cached_property
+    def regions(self) -> PageRegions:
+        """Where the stored rows lie on the page, and which words stand there; kept for the next query."""
+        return PageRegions(self.page, self.words)
 
     def __repr__(self) -> str:
         """The entry in words, without vectors, words and picture."""

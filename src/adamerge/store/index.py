@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from adamerge.buckets import AnyPath, as_path, path_of_root
 from adamerge.compress import (
     DEFAULT_METHOD,
     INDEX_DTYPE,
@@ -14,7 +15,7 @@ from adamerge.compress import (
     parse_method,
 )
 from adamerge.compress.names import split_dtype
-from adamerge.documents import DPI, Report, count_pages, find_files, read_file
+from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadFile, Mismatch
@@ -41,7 +42,7 @@ class Change:
 class FileToIndex:
     """A file to index; `source` is its name in the store, and `known` what the store has of it already."""
 
-    path: Path
+    path: AnyPath
     source: str
     root: str
     hash: str
@@ -82,7 +83,7 @@ class FileToIndex:
 
 
 def files_to_index(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     store: Store,
     metadata: Mapping[str, Mapping[str, Any]],
     how: "Indexing",
@@ -96,7 +97,7 @@ def files_to_index(
     names = {}  # path -> name in the store
     for name, known in known_sources.items():
         if known.root:
-            names[Path(known.root) / name] = name
+            names[path_of_root(known.root) / name] = name
 
     found = []
     for path, given in find_files(paths):
@@ -117,7 +118,12 @@ def files_to_index(
 
 
 def _file_to_index(
-    path: Path, given: str, folder: Path, source: str, known: Source | None, how: "Indexing"
+    path: AnyPath,
+    given: str,
+    folder: AnyPath,
+    source: str,
+    known: Source | None,
+    how: "Indexing",
 ) -> FileToIndex:
     """A file that was found in a folder under the name `given`, with the metadata that the store has of it."""
     hash = hash_of(path)
@@ -128,20 +134,23 @@ def _file_to_index(
     root = folder.as_posix() if source == given else known.root
     is_changed = hash not in known.hashes.values()
     is_elsewhere = known.root not in ("", root)
-    if is_changed and is_elsewhere and (Path(known.root) / source).exists():
+    if is_changed and is_elsewhere and (path_of_root(known.root) / source).exists():
         raise Mismatch(
             f"the store holds another '{source}', of {known.root}: give the folder that holds both, or "
             f"adamerge delete --source '{source}' first"
         )
-    pages = _count_pages(path, source, how) if is_changed else known.pages
+    pages = known.pages
+    # a run that was stopped leaves pages of the old file beside those of the new one: known.pages may be the old number
+    if set(known.hashes.values()) != {hash}:
+        pages = _count_pages(path, source, how)
     return FileToIndex(path, source, root, hash, pages, known, known.metadata)
 
 
-def _count_pages(path: Path, source: str, how: "Indexing") -> int:
+def _count_pages(path: AnyPath, source: str, how: "Indexing") -> int:
     """How many pages a file has; that takes a while for an office file, so the watcher is told."""
     if how.watcher is not None:
         how.watcher.begin(source)
-    return count_pages([path], how.password)
+    return count_file(path, how.password)
 
 
 @dataclass(frozen=True)
@@ -183,7 +192,7 @@ class Indexing:
 
 
 def index_files(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     store: Store,
     how: Indexing | None = None,
     metadata: Mapping[str, Mapping[str, Any]] | None = None,
@@ -220,7 +229,7 @@ def index_files(
 
 
 def begin_indexing(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     store: Store,
     metadata: Mapping[str, Mapping[str, Any]],
     how: Indexing,
@@ -331,7 +340,7 @@ def _read_unit(unit: Unit, files: Mapping[str, FileToIndex], how: Indexing) -> I
     """The pages of a unit that are not in the store yet."""
     for part in unit.parts:
         yield from read_file(
-            Path(part.path),
+            as_path(part.path),
             part.name,
             how.dpi,
             how.skip_bad,
@@ -356,15 +365,16 @@ def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes
 
 
 def pages_of_removed_files(
-    paths: Sequence[str | Path], files: Sequence[FileToIndex], store: Store
+    paths: Sequence[str | AnyPath], files: Sequence[FileToIndex], store: Store
 ) -> Iterator[str]:
     """Ids of the pages of files that were below one of the folders given, and do not exist any more."""
-    folders = {Path(path).resolve() for path in paths if Path(path).is_dir()}
+    given = map(as_path, paths)
+    folders: set[AnyPath] = {path.resolve() for path in given if path.is_dir()}
     found = {file.source for file in files}
     for name, source in store.sources().items():
         if name in found or not source.root:
             continue
-        path = Path(source.root) / name
+        path = path_of_root(source.root) / name
         is_below = not folders.isdisjoint(path.parents)
         if is_below and not path.exists():
             yield from source.hashes

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from adamerge.buckets import AnyPath
 from adamerge.store.base import Store
 from adamerge.store.index import (
     FileToIndex,
@@ -26,7 +26,7 @@ class PlannedFile:
 
 
 def plan_index(
-    paths: Sequence[str | Path],
+    paths: Sequence[str | AnyPath],
     store: Store,
     how: Indexing | None = None,
     metadata: Mapping[str, Mapping[str, Any]] | None = None,

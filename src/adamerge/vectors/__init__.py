@@ -3,7 +3,8 @@
 columns.py        pages <-> flat arrays
 row_columns.py    stored rows <-> flat arrays, in every dtype
 manifest.py       what made a folder
-shards.py         one shard written or read, all pages read; safetensors_object.py: a shard in a bucket
+shards.py         one shard written or read, all pages read
+safetensors_file.py, safetensors_object.py   the file of a shard on a disk, and in a bucket
 writer.py         fills a folder, also after kill -9
 units.py          a run divided into units of work; planned.py: fills a folder unit by unit, by one process or many
 compress_folder.py   a folder of vectors -> a folder of compressed pages; watcher.py: is told how far a run is

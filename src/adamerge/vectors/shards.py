@@ -27,6 +27,7 @@ from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.manifest import FLOATS, NAME, Manifest, is_shards, read_manifest
 from adamerge.vectors.row_columns import Array, dtype_of
+from adamerge.vectors.safetensors_file import SafetensorsFile
 from adamerge.vectors.safetensors_object import SafetensorsObject
 
 SHARD_BYTES = 32 << 20  # of vectors; large enough to stream, small enough to hold
@@ -254,8 +255,8 @@ def _opened(path: AnyPath) -> Iterator[Any]:
         if isinstance(path, BucketPath):
             yield SafetensorsObject(path)
             return
-        with safe_open(path, framework="numpy") as file:
-            yield file
+        with safe_open(path, framework="numpy") as checked, path.open("rb") as content:
+            yield SafetensorsFile(checked, content)
     except (AdamergeError, MemoryError):
         raise
     except Exception as error:  # of the library, or of metadata that is not ours
