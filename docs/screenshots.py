@@ -41,14 +41,12 @@ def inspect(html: str, browser) -> Image.Image:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The address of a server of the sample."""
+    """The address of a server of the report."""
     adamerge = Path(sys.executable).with_name("adamerge")
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "reports.store")
-        files = [DOCS.parent / "examples" / "sample.pdf"]
-        subprocess.run(
-            [adamerge, "index", *files, "--store", store, "--method", "adamerge:k=none"], check=True
-        )
+        files = [DOCS.parent / "examples" / "report.pdf"]
+        subprocess.run([adamerge, "index", *files, "--store", store], check=True)
         server = subprocess.Popen(
             [adamerge, "serve", store, "--port", "0"], stdout=subprocess.PIPE, text=True
         )
@@ -68,7 +66,7 @@ def visit(url: str, browser, height: int) -> Image.Image:
 
 def save(picture: Image.Image, path: Path) -> None:
     """A picture that is small enough to be sent around."""
-    picture.save(path, "WEBP", quality=82, method=6)
+    picture.save(path, "WEBP", quality=72, method=6)
     print(f"{path}  {path.stat().st_size:,} bytes")
     if path.stat().st_size > LIMIT:
         raise SystemExit(f"{path} is larger than {LIMIT:,} bytes")
@@ -80,10 +78,10 @@ if __name__ == "__main__":
         save(inspect(sample(am.load_encoder("minilm")), browser), DOCS / "inspect.webp")
         with served() as url:
             save(
-                visit(f"{url}/?q=which+patches+does+the+end+token+ignore", browser, 800),
+                visit(f"{url}/?q=which+month+had+the+most+vessels", browser, 640),
                 DOCS / "search.webp",
             )
             save(
-                visit(f"{url}/page/sample.pdf%233?q=where+is+the+tree+cut", browser, 860),
+                visit(f"{url}/page/report.pdf%235?q=what+did+the+storm+cost", browser, 860),
                 DOCS / "serve.webp",
             )

@@ -10,7 +10,8 @@ COMPLETION = """## Completion
 
 The Tab key completes verbs, options and paths after a line in the file that your shell reads at its start:
 
-```
+<!-- not run: for the files of a shell -->
+```sh
 eval "$(_ADAMERGE_COMPLETE=bash_source adamerge)"     # bash: ~/.bashrc
 eval "$(_ADAMERGE_COMPLETE=zsh_source adamerge)"      # zsh: ~/.zshrc
 _ADAMERGE_COMPLETE=fish_source adamerge | source      # fish: ~/.config/fish/completions/adamerge.fish

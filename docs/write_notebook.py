@@ -7,7 +7,7 @@ from typing import Any
 
 Cell = dict[str, Any]
 HERE = Path(__file__).parent
-BLOCK = re.compile(r"```(sh|python|text)\n(.*?)```\n", re.DOTALL)
+BLOCK = re.compile(r"(?<! -->\n)```(sh|python|text)\n(.*?)```\n", re.DOTALL)
 ABOUT = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
