@@ -4,8 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+import psutil
 from waiting import LONG
 
 # A job that was started by `&` or `nohup` ignores signals, and so do its children. This lets them work again and
@@ -57,6 +58,14 @@ def children(process):
     return sorted(map(int, listed.stdout.split()))
 
 
+def has_ended(pid):
+    """Whether a process is gone, or dead and waits to be noticed: in a container often nobody notices."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 @contextmanager
 def stopped(pid):
     """A process that does nothing for a while."""
@@ -65,3 +74,18 @@ def stopped(pid):
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def child_processes():
+    """The processes that this one has started and that run."""
+    return set(psutil.Process().children())
+
+
+def end_with_children(processes):
+    """End processes, and all that they have started."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            for child in process.children(recursive=True):
+                child.kill()
+            process.kill()
+    psutil.wait_procs(processes)

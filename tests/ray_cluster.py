@@ -45,22 +45,42 @@ def bucket_environment(port):
     }
 
 
+def upload(folder, bucket):
+    """Make a folder in a bucket hold what one on the disk does; a file that is there as it is stays as it is."""
+    wanted = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    there = {}
+    if bucket.is_dir():
+        there = {file.relative_to(bucket).as_posix(): file for file in bucket.files_below()}
+    for name in wanted:
+        content = (folder / name).read_bytes()
+        if name not in there or there[name].read_bytes() != content:
+            (bucket / name).write_bytes(content)
+    for name in set(there) - wanted:
+        there[name].unlink()
+
+
 def start_nodes(cluster_utils, size, count=2, tries=5):
     """A cluster; on a very busy machine a node may not start in the 30 s that Ray gives it, and is tried again."""
+    # every test loads this file, and those of `make sanitize` have no psutil
+    from processes import child_processes, end_with_children
+
     nodes = cluster_utils.Cluster()
     for is_last in [False] * (tries - 1) + [True]:
+        before = child_processes()
         try:
             if nodes.head_node is None:
                 nodes.add_node(**size, include_dashboard=False)
             while len(nodes.list_all_nodes()) < count:
+                before = child_processes()
                 nodes.add_node(**size)
             return nodes
         except Exception as error:
+            # Ray leaves the processes of a node that did not start in time, and they would slow down the next one.
+            end_with_children(child_processes() - before)
             if is_last or "timed out" not in str(error):
                 nodes.shutdown()
                 raise
             if nodes.head_node is None:
-                nodes.shutdown()
                 nodes = cluster_utils.Cluster()
 
 
