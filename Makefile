@@ -6,9 +6,9 @@ AS_ROOT := $(shell test $$(id -u) = 0 || echo sudo)
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # tables need no kernels: nothing to compile
 FROM_SOURCE := PYTHONPATH=src ADAMERGE_KERNELS=reference $(BIN)/python
-# a process more than there are cores, since some tests wait, but at most 4, since each may load a model;
-# tests of one xdist_group share a process
-AT_ONCE := -n $(shell $(PYTHON) -c "import os; print(min(4, 1 + (os.cpu_count() or 1)))") --dist loadgroup
+# twice as many processes as cores, since many tests wait for a disk or another process, but at most 4, since each
+# may load a model; tests of one xdist_group share a process
+AT_ONCE := -n $(shell $(PYTHON) -c "import os; print(min(4, 2 * (os.cpu_count() or 1)))") --dist loadgroup
 SECONDS ?= 600
 SANITIZE := build/sanitize
 SANITIZE_PIP := $(SANITIZE)/venv/bin/pip install -q --disable-pip-version-check -c constraints.txt

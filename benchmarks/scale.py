@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import psutil
 from pages import page
@@ -26,9 +25,12 @@ from timing import budget, say_missed
 import adamerge as am
 from adamerge import scale
 from adamerge.compress import parse_method
+from adamerge.scale.compress import CompressJob
 from adamerge.scale.connect import connected
 from adamerge.scale.driver import Driver
+from adamerge.scale.head import asking_head
 from adamerge.scale.pool import Attempt, Done, TaskPool
+from adamerge.scale.user_code import UserFile
 from adamerge.threads import cores
 from adamerge.vectors import Manifest, Writer, open_shards
 from adamerge.vectors.compress_folder import compress_folder
@@ -40,6 +42,7 @@ LOCAL = scale.Cluster("local")
 MADE = 64  # different pages; the others are these again, under other ids
 WARM_UP = 256  # pages that start the workers before they are measured
 FEW_UNITS = 1000
+OWN_FILE = 10_000  # bytes of a Python file of the user, which goes with each task
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,11 @@ def driver_memory(sizes: Sizes) -> None:
 
 def units(count: str) -> dict[str, float]:
     """Run so many units that do nothing, planned and noted as those of a folder are."""
-    with TemporaryDirectory() as place, connected(LOCAL) as ray:
-        pool = TaskPool(ray, do_nothing, None)
-        driver = Driver(ray, pool, lambda unit: unit.title)
+    own_file = UserFile("own.py", "#" * OWN_FILE)
+    with TemporaryDirectory() as place, connected(LOCAL) as ray, asking_head(ray) as head:
+        job = CompressJob(Path(place, "out"), Manifest(), (own_file,))
+        pool = TaskPool(ray, head, do_nothing, job)
+        driver = Driver(ray, head, pool, lambda unit: unit.title)
         start, cpu = time.monotonic(), time.process_time()
         with PlannedFolder(Path(place, "out"), Manifest(), lambda: planned(int(count))) as folder:
             for unit, done in driver.run(folder.missing()):
@@ -148,7 +153,7 @@ def planned(count: int) -> Iterator[Unit]:
         )
 
 
-def do_nothing(job: Any, attempt: Attempt) -> Done:
+def do_nothing(job: CompressJob, attempt: Attempt) -> Done:
     """A unit that is done at once."""
     return Done(attempt.unit.pages)
 

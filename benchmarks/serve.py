@@ -119,6 +119,7 @@ def load(port: int, clients: int, seconds: float, *, adding: bool) -> Load:
     times: list[float] = []
     answers: Counter[int] = Counter()
     numbers, start = count(), time.perf_counter()
+    own_cpu = time.process_time()
     given = port, start + seconds, numbers, times, answers
     threads = [threading.Thread(target=ask, args=given) for _ in range(clients)]
     for thread in threads:
@@ -145,6 +146,8 @@ def load(port: int, clients: int, seconds: float, *, adding: bool) -> Load:
         f"{clients} clients, {took:.0f} s: {len(times):,} searches, {rate:.1f} a second, {errors} errors"
     )
     print(f"p50 {p50:.0f} ms, p95 {p95:.0f} ms, p99 {p99:.0f} ms, longest {max(times):.0f} ms")
+    cpu = 1e3 * (time.process_time() - own_cpu) / len(times)
+    print(f"the clients took {cpu:.2f} ms of CPU a search, on the same cores as the server")
     print("\n".join(uploaded))
     return Load(rate, float(p50), errors)
 

@@ -130,16 +130,21 @@ def _at_size_of(
     return _at_size(pages, 1 - stored / patches, unit, f"cliff at {cliff.c_min:g}")
 
 
-def measure(collection: Collection) -> list[dict[str, object]]:
-    """A row for each method: sizes and fidelity."""
-    tried = methods(collection.pages)
-    found = am.fidelity(
+def _fidelity(collection: Collection, tried: Sequence[am.Method]) -> list[am.Fidelity]:
+    """What each method keeps of the uncompressed order of pages, by queries drawn from the pages."""
+    return am.fidelity(
         collection.pages,
-        [method for _, _, method in tried],
+        tried,
         drawn_from=collection.drawn_from,
         drawing=Drawing(per_page=QUERIES_OF_A_PAGE),
         top=collection.top,
     )
+
+
+def measure(collection: Collection) -> list[dict[str, object]]:
+    """A row for each method: sizes and fidelity."""
+    tried = methods(collection.pages)
+    found = _fidelity(collection, [method for _, _, method in tried])
     rows = []
     for (rule, size, method), one in zip(tried, found, strict=True):
         sizes = [len(method(page)) for page in collection.pages]
@@ -164,13 +169,7 @@ def measure_dtypes(collection: Collection) -> list[dict[str, object]]:
         for dtype in DTYPES:
             name = merging if dtype == "float16" else f"{merging}+{dtype}"
             tried.append((size, dtype, am.parse_method(name)))
-    found = am.fidelity(
-        collection.pages,
-        [method for _, _, method in tried],
-        drawn_from=collection.drawn_from,
-        drawing=Drawing(per_page=QUERIES_OF_A_PAGE),
-        top=collection.top,
-    )
+    found = _fidelity(collection, [method for _, _, method in tried])
     rows = []
     for (size, dtype, _), one in zip(tried, found, strict=True):
         about = {"collection": collection.name, "size": size, "dtype": dtype}

@@ -131,6 +131,8 @@ def chromium():
 @pytest.fixture
 def look(chromium, tmp_path):
     """Opens an inspection from disk; every request that would leave is refused and counted."""
+    from browser import PATIENCE
+
     contexts = []
 
     def open_page(inspection, width=1280, height=900, dark=False):
@@ -138,7 +140,7 @@ def look(chromium, tmp_path):
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
         contexts.append(context)
-        context.set_default_timeout(120_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.leaving, page.wrong = [], []
         page.on(

@@ -219,6 +219,7 @@ class Runner:
 def running(faults, folder):
     """A Runner; its process ends with the block."""
     env = os.environ | faults.env | {"OPENBLAS_NUM_THREADS": "1"}
+    env.pop("LANCE_LOG", None)  # of this process: a command must find out by itself
     pipe = subprocess.PIPE
     process = start_python(HERE / "fault_runner.py", stdin=pipe, stdout=pipe, text=True, env=env)
     with ended(process):

@@ -5,13 +5,16 @@ import lance
 from adamerge.store.entry import row_of
 
 
-def pages_of(store):
-    """All that a store keeps of each page, by its id."""
+def pages_of(store, without=()):
+    """All that a store keeps of each page, by its id; without some columns."""
     found = {}
     for entry in store.entries():
         boxes = None if entry.page.boxes is None else entry.page.boxes.tobytes()
         vectors = entry.page.stored.tobytes()
-        plain = repr(row_of(entry))
+        row = row_of(entry)
+        for name in without:
+            del row[name]
+        plain = repr(row)
         found[entry.id] = (plain, vectors, boxes, entry.words, entry.thumbnail, entry.metadata)
     return found
 

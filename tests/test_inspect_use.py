@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browser import PATIENCE
 from conftest import random_page
 from inspected import GRID, grid_page, picture, queries
 from PIL import Image
@@ -278,6 +279,7 @@ def test_the_policy_refuses_scripts_and_requests_of_others(look):
 def test_a_notebook_shows_it_in_a_frame_of_its_own(chromium):
     inspection = am.inspect(grid_page(), image=picture())
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE)
     page.set_content(f"<body>{inspection._repr_html_()}</body>")
     frame = page.frame_locator("iframe")
     assert frame.locator("#count").inner_text() == str(len(inspection.small))

@@ -2,24 +2,15 @@
 
 import pytest
 from cli import call
-from reportlab.lib.pdfencrypt import StandardEncryption
-from reportlab.pdfgen.canvas import Canvas
+from encrypted import SECRET, write_encrypted_pdf
+from light import write_pdf
 
 import adamerge as am
-
-SECRET = "correct-horse"
 
 
 @pytest.fixture
 def encrypted(tmp_path):
-    path = tmp_path / "files" / "secret.pdf"
-    path.parent.mkdir()
-    canvas = Canvas(str(path), encrypt=StandardEncryption(SECRET))
-    for word in ("alpha", "beta"):
-        canvas.drawString(30, 400, word)
-        canvas.showPage()
-    canvas.save()
-    return path
+    return write_encrypted_pdf(tmp_path / "files" / "secret.pdf", ["alpha", "beta"])
 
 
 def test_a_password_opens_files_in_index_encode_and_inspect_and_is_not_kept(
@@ -43,6 +34,17 @@ def test_a_password_opens_files_in_index_encode_and_inspect_and_is_not_kept(
         assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
 
 
+def test_a_plan_opens_encrypted_files_for_its_sample(tmp_path, light_by_name):
+    words = [f"page{number} word{number % 7} line{number % 5}" for number in range(24)]
+    file = write_encrypted_pdf(tmp_path / "many.pdf", words)
+    budget = ("--encoder", "light", "--bytes-per-page", "20kB", "--dtype", "float16")
+    plan = call("plan", file, *budget, "--password", SECRET)
+    assert plan.stdout.startswith("24 pages, "), plan.stderr
+
+    index = call("index", file, "--store", tmp_path / "s", *budget, ADAMERGE_PASSWORD=SECRET)
+    assert "24 added" in index.stdout, index.stderr
+
+
 def test_a_missing_or_wrong_password_is_one_line_that_says_what_to_write(
     encrypted, tmp_path, light_by_name
 ):
@@ -64,8 +66,6 @@ def test_a_cluster_is_not_sent_a_password(encrypted, tmp_path):
 
 
 def test_a_file_without_a_password_does_not_mind_one(encrypted, tmp_path):
-    canvas = Canvas(str(encrypted.with_name("open.pdf")))
-    canvas.drawString(30, 400, "gamma")
-    canvas.save()
+    write_pdf(encrypted.with_name("open.pdf"), ["gamma"])
     pages = am.read_pages([encrypted.parent], password=SECRET)
     assert [page.id for page in pages] == ["open.pdf#1", "secret.pdf#1", "secret.pdf#2"]

@@ -11,7 +11,9 @@ import pytest
 from later import Later, needs_qdrant
 
 import adamerge as am
+from adamerge import scale
 from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
+from adamerge.scale.index import index_files
 from adamerge.store.filter_parser import parse_filter
 
 pytestmark = needs_qdrant
@@ -153,3 +155,14 @@ def test_many_pages_are_found_in_two_stages(monkeypatch):
 def test_a_filter_that_qdrant_cannot_have_is_refused(where):
     with pytest.raises(BadInput, match="Qdrant has only = and IN for name"):
         qdrant_filters.to_qdrant(parse_filter(where, {"name": "text"}))
+
+
+def test_a_cluster_refuses_a_server_and_says_what_to_do_instead(tmp_path):
+    """A collection has no lock and no commit of many points at once, and there is no server to test it on."""
+    client = qdrant_client.QdrantClient(":memory:")
+    with qdrant_store.QdrantStore(client, "reports") as store:
+        job = index_files([tmp_path], store, scale.Cluster("no-cluster:1"))
+        with pytest.raises(BadInput, match="with --ray, and then `adamerge copy FOLDER URL`"):
+            list(job)
+        assert not client.collection_exists("reports")
+    client.close()

@@ -19,7 +19,7 @@ def recipe(heading):
     """The name and text of a recipe's file, and its commands."""
     text = RECIPES.split(f"### {heading}\n")[1].split("\n### ")[0]
     name, code = re.search(r"```python\n# (\S+\.py)\n(.*?)```", text, re.DOTALL).groups()
-    commands = re.search(r"```\n(.*?)```", text.split(code)[1].removeprefix("```"), re.DOTALL)[1]
+    commands = re.search(r"```sh\n(.*?)```", text.split(code)[1].removeprefix("```"), re.DOTALL)[1]
     return name, code, commands
 
 

@@ -33,7 +33,7 @@ def test_an_endless_stream_is_read_only_as_far_as_needed():
 
     stream = am.compress_pages(endless(), "identity", workers=2)
     assert [next(stream).id for _ in range(20)] == [str(i + 1) for i in range(20)]
-    assert taken <= 20 + 8 * 2
+    assert taken <= 20 + 16 * 2
     stream.close()
     assert not [t for t in threading.enumerate() if t.name.startswith("adamerge")]
 
@@ -112,7 +112,7 @@ def test_memory_is_bounded_by_the_workers():
     for _ in am.compress_pages(pages(), "sem-cluster", workers=2):
         gc.collect(0)
         most = max(most, alive)
-    assert most <= 8 * 2 + 4
+    assert most <= 16 * 2 + 4
 
 
 def test_ctrl_c_ends_a_run_that_has_no_end():

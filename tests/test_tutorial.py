@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("agents")  # it shares what they import
 def shown():
     """Each block of code of the page, and what it prints by the page; None where the page does not say."""
     steps = []
-    for kind, text in re.findall(r"```(sh|python|text)\n(.*?)```\n", PAGE, re.DOTALL):
+    for kind, text in re.findall(r"(?<! -->\n)```(sh|python|text)\n(.*?)```\n", PAGE, re.DOTALL):
         if kind == "text":
             steps[-1][1] = text
         else:
