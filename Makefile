@@ -16,7 +16,7 @@ KERNEL_TESTS := $(addprefix tests/test_,kernels.py transformer_kernels.py link.p
 # ASan maps terabytes of addresses, so a test that limits them cannot run under it
 LIMITS_MEMORY := tests/test_link.py::test_a_limit_of_the_process_is_an_error_that_says_how_much_was_needed
 CPP := $(wildcard src/adamerge/kernels/native/*.?pp) tests/faults.c
-JAVASCRIPT := src/adamerge/html_file/web src/adamerge/inspector/web src/adamerge/plan/web src/adamerge/server/web/static
+JAVASCRIPT := src/adamerge/html_file/web src/adamerge/inspector/web src/adamerge/plans/web src/adamerge/server/web/static
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard src/adamerge/kernels/native/*)
 
 .DEFAULT_GOAL := help

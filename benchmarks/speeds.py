@@ -1,6 +1,6 @@
 """The constants of `adamerge plan`: how long this machine takes to link, to store, to search and to encode.
 
-python benchmarks/speeds.py            two minutes; writes src/adamerge/plan/speeds.json
+python benchmarks/speeds.py            two minutes; writes src/adamerge/plans/speeds.json
 python benchmarks/speeds.py --quick    a smoke run; writes nothing
 
 Each store is built twice, with pages of few and of many rows: two sizes give the line of time by numbers. All cores
@@ -22,9 +22,9 @@ from timing import best
 
 import adamerge as am
 from adamerge.evaluate.experiment.compute_cell import machine
-from adamerge.plan import DTYPES
-from adamerge.plan.sources import sample_files
-from adamerge.plan.speeds import VERSION
+from adamerge.plans import DTYPES
+from adamerge.plans.sources import sample_files
+from adamerge.plans.speeds import VERSION
 from adamerge.store import base
 from adamerge.threads import cores
 

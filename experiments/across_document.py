@@ -39,10 +39,10 @@ from adamerge.evaluate import load_dataset
 from adamerge.evaluate.analysis.statistical_tests import bootstrap
 from adamerge.evaluate.data import Dataset
 from adamerge.evaluate.experiment.measures import MEASURE, measure_queries
-from adamerge.fidelity import Drawing, draw_queries, measures
-from adamerge.fidelity.bootstrap import mean_by_page
-from adamerge.plan import spread
-from adamerge.plan.linked_pages import LinkedPages, link_pages
+from adamerge.fidelities import Drawing, draw_queries, measures
+from adamerge.fidelities.bootstrap import mean_by_page
+from adamerge.plans import spread
+from adamerge.plans.linked_pages import LinkedPages, link_pages
 from adamerge.search.score_matrix import StackedQueries, score_pages, stack_queries
 from adamerge.types import Compressed
 from adamerge.vectors import open_shards, read_vectors

@@ -16,7 +16,7 @@ import numpy as np
 
 import adamerge as am
 from adamerge.evaluate.experiment.controls import structureless
-from adamerge.fidelity import Drawing
+from adamerge.fidelities import Drawing
 
 # name -> where its index was committed: model, repository, commit, path
 SETS = {

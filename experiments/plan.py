@@ -1,7 +1,7 @@
 """How agreement goes with loss, on the judged books: vectors and results -> the map of `adamerge plan`.
 
     python experiments/plan.py measure VECTORS     agreement of methods on a sample of each book -> results/plan
-    python experiments/plan.py fit                 results/plan and results/books -> src/adamerge/plan/loss_map.json,
+    python experiments/plan.py fit                 results/plan and results/books -> src/adamerge/plans/loss_map.json,
                                                    and how far it holds -> results/plan/left_out.json
 
 VECTORS has a folder for each book, with `pages` and `queries`, as `adamerge evaluate run experiments/books.toml`
@@ -25,11 +25,11 @@ from scipy.optimize import nnls
 
 from adamerge.arrays import Floats, Longs
 from adamerge.compress import Identity, compress_pages, parse_method
-from adamerge.fidelity import Drawing, Queries, draw_queries, measures
-from adamerge.fidelity.queries import given_queries
-from adamerge.plan import spread
-from adamerge.plan.loss_map import VERSION
-from adamerge.plan.measured import name_in_dtype, score_in_dtype
+from adamerge.fidelities import Drawing, Queries, draw_queries, measures
+from adamerge.fidelities.queries import given_queries
+from adamerge.plans import spread
+from adamerge.plans.loss_map import VERSION
+from adamerge.plans.measured import name_in_dtype, score_in_dtype
 from adamerge.types import MultiVector
 from adamerge.vectors import open_shards
 

@@ -1,10 +1,12 @@
 """The shape of the code: imports point down, the import is light, names are what they say."""
 
 import ast
+import itertools
 import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ LAYERS = [
     "buckets",
     "files",
     "threads",
+    "lazy_names",
     "user_modules",
     "arrays",
     "geometry",
@@ -32,10 +35,10 @@ LAYERS = [
     "encoders",
     "compression_report",
     "search",
-    "fidelity",
+    "fidelities",
     "store",
     "html_file",
-    "plan",
+    "plans",
     "evaluate",
     "inspector",
     "server",
@@ -65,10 +68,10 @@ def test_the_documentation_has_the_rooms_in_the_order_of_imports():
         "vectors",
         "encoders",
         "search",
-        "fidelity",
+        "fidelities",
         "store",
         "html_file",
-        "plan",
+        "plans",
         "inspector",
         "mcp",
         "scale",
@@ -139,6 +142,26 @@ def test_every_public_name_is_there():
     assert all(hasattr(am, name) for name in am.__all__)
 
 
+@pytest.mark.parametrize("package", ["adamerge", "adamerge.store"])
+def test_names_that_wait_for_their_module_are_those_that_a_type_checker_sees(package):
+    path = ROOT.parent.joinpath(*package.split("."), "__init__.py")
+    seen, waiting = {}, {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for found in node.body:
+                seen[found.module] = [alias.name for alias in found.names]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_names":
+            waiting = ast.literal_eval(node.args[1])
+    assert seen == waiting != {}
+    module = import_module(package)
+    for name in itertools.chain.from_iterable(waiting.values()):
+        assert name in module.__all__
+        assert name in dir(module)
+        assert not (path.parent / name).exists(), f"importing {package}.{name} would hide the name"
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nothing'"):
+        getattr(module, "nothing")  # noqa: B009 (the name is not there)
+
+
 def test_every_error_is_drawn_in_the_tree():
     for name, kind in vars(errors).items():
         if isinstance(kind, type) and issubclass(kind, Exception):
@@ -177,6 +200,23 @@ def test_import_needs_neither_torch_nor_scipy_nor_pyarrow_nor_ray():
         "adamerge.inspector",
     }
     assert python(f"import sys, adamerge; print(sorted({heavy} & set(sys.modules)))") == "[]"
+
+
+def test_a_cold_command_imports_what_it_needs(tmp_path):
+    """Of `adamerge --help`, `info` and `search`: a person waits for them."""
+    store = tmp_path / "reports.store"
+    with am.open_store(store, encoder={"name": "minilm"}) as opened:
+        opened.add(am.compress_pages(am.read_vectors(REPOSITORY / "examples" / "sample"), "height"))
+    for words, needless in {
+        ("--help",): {"lance", "pyarrow", "rich", "adamerge.vectors", "adamerge.documents"},
+        ("info", str(store)): {"rich", "tokenizers", "adamerge.vectors", "adamerge.documents"},
+        ("search", str(store), "clock"): {"rich", "adamerge.vectors", "adamerge.plans"},
+    }.items():
+        code = (
+            f"from adamerge.cli import main; import sys; main({list(words)}, standalone_mode=False)"
+        )
+        printed = python(f"{code}; print(sorted({needless} & set(sys.modules)))")
+        assert printed.splitlines()[-1] == "[]", words
 
 
 def test_compressing_a_torch_tensor_works_where_torch_is_not_imported_by_us():

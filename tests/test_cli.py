@@ -13,7 +13,7 @@ from vector_pages import write_in_shards
 from waiting import LONG, until
 
 import adamerge as am
-from adamerge.cli.info import bytes_in_words
+from adamerge.cli.facts_in_words import bytes_in_words
 
 
 @pytest.fixture

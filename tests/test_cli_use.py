@@ -1,15 +1,22 @@
-"""The command line in daily use: a dry run, less or more words, completion."""
+"""The command line in daily use: a dry run, less or more words, help, completion."""
 
 import shutil
 
+import click
 import pytest
 from cli import call, lines
 from click.shell_completion import get_completion_class
 from light import Light, write_pdf
 
 import adamerge as am
-from adamerge.cli import main
+from adamerge.cli import VERBS, main
 from adamerge.encoders import spec
+
+
+def test_the_help_says_of_each_verb_what_the_verb_says_of_itself():
+    for name, verb in VERBS.items():
+        command = main.get_command(click.Context(main), name)
+        assert verb.does == command.get_short_help_str(limit=200), name
 
 
 @pytest.fixture

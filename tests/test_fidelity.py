@@ -10,9 +10,9 @@ from scipy import stats
 
 import adamerge as am
 from adamerge.errors import BadInput, BadShape, Mismatch
-from adamerge.fidelity import Drawing, draw_queries, measures
-from adamerge.fidelity.bootstrap import mean_by_page, ratio_of_sums
-from adamerge.fidelity.noise import NOISE, add_noise
+from adamerge.fidelities import Drawing, draw_queries, measures
+from adamerge.fidelities.bootstrap import mean_by_page, ratio_of_sums
+from adamerge.fidelities.noise import NOISE, add_noise
 
 RNG = np.random.default_rng(0)
 KEYS = ["compression", "bytes_per_page", "agreement", "correlation", "mrr"]

@@ -50,7 +50,7 @@ print(len(adamerge.compress(np.eye(9), np.arange(9))))
     assert int(stored) > 0
     assert not list(Path(where).parent.rglob("*.cpp"))
     kinds = ["server/web/templates/*.html", "server/web/static/*.*"]
-    kinds += [f"{room}/web/**/*.*" for room in ("html_file", "inspector", "plan")]
+    kinds += [f"{room}/web/**/*.*" for room in ("html_file", "inspector", "plans")]
     for kind in kinds:
         shipped = {file.name for file in Path(where).parent.glob(kind)}
         assert shipped == {file.name for file in (ROOT / "src" / "adamerge").glob(kind)} != set()

@@ -20,7 +20,7 @@ def module(folder, name, code):
     return path
 
 
-@pytest.mark.parametrize("room", ["inspector", "plan"])
+@pytest.mark.parametrize("room", ["inspector", "plans"])
 def test_every_module_of_a_room_and_of_what_is_shared_is_in_its_script(room):
     script = bundle(PACKAGE / room / "web" / "main.js")
     own = list((PACKAGE / room / "web").rglob("*.js"))

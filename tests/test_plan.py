@@ -11,11 +11,11 @@ from cli import call, lines
 import adamerge as am
 from adamerge.codes import encode
 from adamerge.errors import BadInput, BadShape
-from adamerge.plan import DTYPES, Target, spread, target_of
-from adamerge.plan.linked_pages import link_pages
-from adamerge.plan.loss_map import load_loss_map
-from adamerge.plan.sample import draw_sample
-from adamerge.plan.speeds import load_speeds
+from adamerge.plans import DTYPES, Target, spread, target_of
+from adamerge.plans.linked_pages import link_pages
+from adamerge.plans.loss_map import load_loss_map
+from adamerge.plans.sample import draw_sample
+from adamerge.plans.speeds import load_speeds
 
 ROOT = Path(__file__).parent.parent
 D = 16

@@ -66,7 +66,7 @@ def test_a_margin_counts_standard_deviations_above_the_best_five_others(experime
 
 
 def test_the_map_in_the_package_is_what_the_committed_results_give(experiment):
-    committed = json.loads((ROOT / "src/adamerge/plan/loss_map.json").read_text())
+    committed = json.loads((ROOT / "src/adamerge/plans/loss_map.json").read_text())
     assert experiment["fit"]() == committed
     assert experiment["validate"]("drawn") == LEFT_OUT["drawn"]
 

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from adamerge.cli.info import facts, in_words
+from adamerge.cli.facts_in_words import in_words
+from adamerge.cli.info import facts
 from adamerge.vectors import read_compressed, read_manifest
 from fuzz.mutators import mutate_bytes, mutate_value
 from fuzz.target import Target, Try, example

@@ -1,6 +1,6 @@
 """adamerge: the same pages found from a fraction of the vectors."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adamerge.compress import (
     AdaMerge,
@@ -16,18 +16,19 @@ from adamerge.compress import (
     height_at,
     parse_method,
 )
-from adamerge.documents import read_pages
-from adamerge.encoders import load_encoder
 from adamerge.errors import AdamergeError
-from adamerge.fidelity import Fidelity, fidelity
-from adamerge.plan import Plan, plan
-from adamerge.search import Found, Hit, Match, Snippet
-from adamerge.store import Entry, Indexing, Store, index_files, open_store
+from adamerge.lazy_names import lazy_names
 from adamerge.types import Compressed, Cut, MultiVector, Page, Tree
-from adamerge.vectors import read_compressed, read_vectors, write_vectors
 
 if TYPE_CHECKING:
+    from adamerge.documents import read_pages
+    from adamerge.encoders import load_encoder
+    from adamerge.fidelities import Fidelity, fidelity
     from adamerge.inspector import inspect
+    from adamerge.plans import Plan, plan
+    from adamerge.search import Found, Hit, Match, Snippet
+    from adamerge.store import Entry, Indexing, Store, index_files, open_store
+    from adamerge.vectors import read_compressed, read_vectors, write_vectors
 
 __all__ = [
     "AdaMerge",
@@ -69,16 +70,16 @@ __all__ = [
     "write_vectors",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import the inspector when `adamerge.inspect` is asked for: no verb but `inspect` needs it."""
-    if name != "inspect":
-        raise AttributeError(f"module 'adamerge' has no attribute '{name}'")
-    from adamerge.inspector import inspect
-
-    globals()["inspect"] = inspect
-    return inspect
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "adamerge.documents": ["read_pages"],
+        "adamerge.encoders": ["load_encoder"],
+        "adamerge.fidelities": ["Fidelity", "fidelity"],
+        "adamerge.inspector": ["inspect"],
+        "adamerge.plans": ["Plan", "plan"],
+        "adamerge.search": ["Found", "Hit", "Match", "Snippet"],
+        "adamerge.store": ["Entry", "Indexing", "Store", "index_files", "open_store"],
+        "adamerge.vectors": ["read_compressed", "read_vectors", "write_vectors"],
+    },
+)

@@ -6,28 +6,47 @@ import sys
 
 import click
 
-from adamerge.cli.common import Verbs
+from adamerge.cli.common import Verb, Verbs
 
-VERBS = {  # in the order of the work; where each is, to be imported when it is called
-    "fetch": "adamerge.cli.fetch:fetch",
-    "encode": "adamerge.cli.vectors:encode",
-    "encoders": "adamerge.cli.vectors:encoders",
-    "compress": "adamerge.cli.vectors:compress",
-    "methods": "adamerge.cli.vectors:methods",
-    "plan": "adamerge.cli.plan:plan",
-    "index": "adamerge.cli.index:index",
-    "search": "adamerge.cli.store:search",
-    "ls": "adamerge.cli.ls:ls",
-    "delete": "adamerge.cli.store:delete",
-    "export": "adamerge.cli.store:export",
-    "copy": "adamerge.cli.store:copy",
-    "info": "adamerge.cli.info:info",
-    "inspect": "adamerge.cli.inspect:inspect",
-    "fidelity": "adamerge.cli.fidelity:fidelity",
-    "serve": "adamerge.cli.serve:serve",
-    "mcp": "adamerge.cli.mcp:mcp",
-    "dataset": "adamerge.cli.evaluate:dataset",
-    "evaluate": "adamerge.cli.results:evaluate_verb",
+VERBS = {  # in the order of the work
+    "fetch": Verb("adamerge.cli.fetch:fetch", "Download the weights of ENCODER."),
+    "encode": Verb("adamerge.cli.vectors:encode", "Encode PAGES into vectors."),
+    "encoders": Verb("adamerge.cli.vectors:encoders", "List the encoders."),
+    "compress": Verb(
+        "adamerge.cli.vectors:compress", "Compress the pages of IN and print what was kept of each."
+    ),
+    "methods": Verb(
+        "adamerge.cli.vectors:methods", "List the methods, their options and defaults."
+    ),
+    "plan": Verb(
+        "adamerge.cli.plan:plan", "Say what to store for a budget, and what it is expected to lose."
+    ),
+    "index": Verb("adamerge.cli.index:index", "Encode, compress and store PAGES."),
+    "search": Verb("adamerge.cli.search:search", "Find the pages of STORE that answer QUERY best."),
+    "ls": Verb("adamerge.cli.ls:ls", "List the files of STORE, or the pages of one file."),
+    "delete": Verb("adamerge.cli.store:delete", "Remove pages from STORE."),
+    "export": Verb(
+        "adamerge.cli.store:export",
+        "Write the pages of STORE to a folder of vectors, or to Parquet.",
+    ),
+    "copy": Verb("adamerge.cli.store:copy", "Copy all pages of one store to another."),
+    "info": Verb(
+        "adamerge.cli.info:info", "Say what a store or a folder or file of vectors holds."
+    ),
+    "inspect": Verb(
+        "adamerge.cli.inspect:inspect", "Show what a method does to one PAGE, as one HTML file."
+    ),
+    "fidelity": Verb(
+        "adamerge.cli.fidelity:fidelity", "Compare methods by the order of pages that they keep."
+    ),
+    "serve": Verb(
+        "adamerge.cli.serve:serve", "Search a store or a folder in a browser, and by a JSON API."
+    ),
+    "mcp": Verb("adamerge.cli.mcp:mcp", "Let agents search STORE and read its pages."),
+    "dataset": Verb("adamerge.cli.evaluate:dataset", "Make datasets to evaluate on."),
+    "evaluate": Verb(
+        "adamerge.cli.results:evaluate_verb", "Run methods on datasets, and see what they cost."
+    ),
 }
 
 

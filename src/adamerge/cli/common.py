@@ -2,16 +2,14 @@
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from adamerge.buckets import AnyPath, as_path
-from adamerge.documents import estimate_pages, office
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, NotFound, outcome
 from adamerge.store import Store, is_store, open_named
@@ -109,14 +107,21 @@ def encoder_spec(
     return spec
 
 
+class Verb(NamedTuple):
+    """Where a verb is, as `module:function`, and what it does: the first sentence of its own help."""
+
+    where: str
+    does: str
+
+
 class Verbs(click.Group):
-    """Imports a verb when it is called, so that none pays for the others.
+    """Imports a verb when it is called, so that none pays for the others, and the help pays for none.
 
     Turns our errors into one line and exit code 1; a traceback comes only with --debug.
     """
 
-    def __init__(self, *, verbs: Mapping[str, str], **options: Any) -> None:
-        """Verbs by name, in the order of the help: `module:function`."""
+    def __init__(self, *, verbs: Mapping[str, Verb], **options: Any) -> None:
+        """Verbs by name, in the order of the help."""
         super().__init__(**options)
         self._verbs = verbs
 
@@ -128,9 +133,15 @@ class Verbs(click.Group):
         """The verb of a name, imported; None where there is none."""
         if cmd_name not in self._verbs:
             return None
-        module, _, function = self._verbs[cmd_name].partition(":")
+        module, _, function = self._verbs[cmd_name].where.partition(":")
         verb: click.Command = getattr(import_module(module), function)
         return verb
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs and what each does, without importing any."""
+        rows = [(name, verb.does) for name, verb in self._verbs.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take --debug, --quiet and --verbose wherever they stand; what follows -- is no option."""
@@ -167,31 +178,6 @@ def tell_skipped(errors: Iterable[AdamergeError]) -> None:
     """Say at the end what could not be read or encoded, a line each."""
     for error in errors:
         click.echo(f"adamerge: skipped: {error}", err=True)
-
-
-def pages_to_expect(paths: Sequence[str], password: str) -> int | None:
-    """How many pages a bar is to expect; None where files lie in a bucket: to count means to download them.
-
-    What is not there is refused now, before a model is loaded.
-    """
-    pages = estimate_pages(paths, password)
-    if any("://" in path for path in paths):
-        return None
-    return pages
-
-
-def tell_passed_over(others: Counter[str]) -> None:
-    """Say at the end which files hold no pages that we know: "passed over: 3 .log, 1 .txt"."""
-    if not others:
-        return
-    known = sorted((suffix, count) for suffix, count in others.items() if suffix)
-    known.sort(key=lambda ending: -ending[1])
-    counts = [f"{count:,} {suffix}" for suffix, count in known]
-    if others[""]:
-        counts.append(f"{others['']:,} without an ending")
-    click.echo(f"adamerge: passed over: {', '.join(counts)}", err=True)
-    if not office.SUFFIXES.isdisjoint(others):
-        click.echo(f"adamerge: to read office files too, {office.INSTALL}", err=True)
 
 
 def existing(address: str, **options: Any) -> Store:

@@ -14,10 +14,10 @@ from adamerge.cli.progress import tracked
 from adamerge.cli.text_table import text_table
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import BadInput
-from adamerge.fidelity import DEFAULT_METHODS, Drawing, Fidelity
-from adamerge.fidelity import fidelity as compare_methods
-from adamerge.fidelity.bootstrap import Estimate
-from adamerge.fidelity.compare import TOP
+from adamerge.fidelities import DEFAULT_METHODS, Drawing, Fidelity
+from adamerge.fidelities import fidelity as compare_methods
+from adamerge.fidelities.bootstrap import Estimate
+from adamerge.fidelities.compare import TOP
 from adamerge.types import MultiVector
 from adamerge.vectors import ReadOptions, read_vectors, recorded_encoder
 

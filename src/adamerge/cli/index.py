@@ -21,14 +21,13 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
-    pages_to_expect,
     password_of_files,
     query_prefix,
-    tell_passed_over,
     tell_skipped,
 )
+from adamerge.cli.facts_in_words import summary
 from adamerge.cli.fetch import offer_weights
-from adamerge.cli.info import summary
+from adamerge.cli.given_files import pages_to_expect, tell_passed_over
 from adamerge.cli.plan import budget_options
 from adamerge.cli.progress import Reporter, Task, reporting
 from adamerge.cli.text_table import text_table
@@ -37,8 +36,8 @@ from adamerge.compress import DEFAULT_METHOD, INDEX_DTYPE, MethodInDtype
 from adamerge.documents import DPI, Report, count_pages, other_files
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadFile
-from adamerge.plan import SAMPLE
-from adamerge.plan.for_indexing import plan_indexing
+from adamerge.plans import SAMPLE
+from adamerge.plans.for_indexing import plan_indexing
 from adamerge.store import (
     DEFAULT_DTYPE,
     Change,

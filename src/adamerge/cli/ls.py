@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from adamerge.cli.common import as_lines, existing, in_store
-from adamerge.cli.info import bytes_in_words
+from adamerge.cli.facts_in_words import bytes_in_words
 from adamerge.cli.text_table import text_table
 from adamerge.store.contents import StoredFile, StoredPage, find_source, list_files, list_pages
 

@@ -24,10 +24,10 @@ from adamerge.cli.text_table import text_table
 from adamerge.documents import DPI, count_pages, readable_suffixes
 from adamerge.encoders import DEFAULT_ENCODER, EncoderSpec
 from adamerge.errors import AdamergeError, BadInput
-from adamerge.plan import DTYPES, SAMPLE, Plan, PlanRow, target_of
-from adamerge.plan import plan as make_plan
-from adamerge.plan.sample import LARGEST_SAMPLE
-from adamerge.plan.sources import sample_files, sample_store, sample_vectors
+from adamerge.plans import DTYPES, SAMPLE, Plan, PlanRow, target_of
+from adamerge.plans import plan as make_plan
+from adamerge.plans.sample import LARGEST_SAMPLE
+from adamerge.plans.sources import sample_files, sample_store, sample_vectors
 from adamerge.store import is_store
 from adamerge.types import MultiVector
 from adamerge.vectors import ReadOptions, is_shards, read_vectors, recorded_encoder

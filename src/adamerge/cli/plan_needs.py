@@ -1,7 +1,7 @@
 """What a planned row needs in a store, in a few lines for a terminal."""
 
-from adamerge.plan import Plan, PlanRow, StoreNeeds
-from adamerge.plan.speeds import load_speeds
+from adamerge.plans import Plan, PlanRow, StoreNeeds
+from adamerge.plans.speeds import load_speeds
 from adamerge.store.limits import LANCE_MEMORY, QDRANT_DTYPES
 
 GB = 1e9

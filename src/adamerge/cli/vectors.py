@@ -18,14 +18,14 @@ from adamerge.cli.common import (
     max_visual_tokens,
     on_device,
     own_modules,
-    pages_to_expect,
     password_of_files,
     query_prefix,
-    tell_passed_over,
     tell_skipped,
     vector_options,
 )
-from adamerge.cli.info import facts, summary
+from adamerge.cli.facts_in_words import summary
+from adamerge.cli.given_files import pages_to_expect, tell_passed_over
+from adamerge.cli.info import facts
 from adamerge.cli.progress import Task, reporting, tracked
 from adamerge.cli.text_table import text_table
 from adamerge.codes import DTYPES

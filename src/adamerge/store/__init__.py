@@ -14,11 +14,16 @@ In the order of the data:
     transfer.py                    a store -> files of vectors, or another store
 """
 
+from typing import TYPE_CHECKING
+
+from adamerge.lazy_names import lazy_names
 from adamerge.store.about import DEFAULT_DTYPE
 from adamerge.store.base import Store
 from adamerge.store.entry import Entry
-from adamerge.store.index import Change, Indexing, index_files
 from adamerge.store.open import is_store, open_named, open_store, parse_bytes
+
+if TYPE_CHECKING:
+    from adamerge.store.index import Change, Indexing, index_files
 
 __all__ = [
     "DEFAULT_DTYPE",
@@ -32,3 +37,7 @@ __all__ = [
     "open_store",
     "parse_bytes",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__, {"adamerge.store.index": ["Change", "Indexing", "index_files"]}
+)

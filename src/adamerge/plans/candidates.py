@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from adamerge.codes import bytes_per_row
-from adamerge.plan.linked_pages import LinkedPages
-from adamerge.plan.target import Target
+from adamerge.plans.linked_pages import LinkedPages
+from adamerge.plans.target import Target
 
 DTYPES = ("float16", "int8", "int4", "int2", "int1")
 SHARES = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)

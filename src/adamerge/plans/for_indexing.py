@@ -6,11 +6,11 @@ from pathlib import Path
 
 from adamerge.compress import parse_method
 from adamerge.errors import BadInput
-from adamerge.plan.candidates import DTYPES
-from adamerge.plan.planning import Plan, plan
-from adamerge.plan.sample import SAMPLE
-from adamerge.plan.sources import sample_files
-from adamerge.plan.target import target_of
+from adamerge.plans.candidates import DTYPES
+from adamerge.plans.planning import Plan, plan
+from adamerge.plans.sample import SAMPLE
+from adamerge.plans.sources import sample_files
+from adamerge.plans.target import target_of
 from adamerge.store import Indexing
 from adamerge.vectors.watcher import Watcher
 

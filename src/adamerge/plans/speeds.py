@@ -56,7 +56,7 @@ class Speeds:
 @lru_cache
 def load_speeds() -> Speeds:
     """The speeds that the package has."""
-    found: dict[str, Any] = json.loads(files("adamerge.plan").joinpath("speeds.json").read_text())
+    found: dict[str, Any] = json.loads(files("adamerge.plans").joinpath("speeds.json").read_text())
     if found["version"] != VERSION:
         raise ValueError(f"speeds.json is of version {found['version']}, not {VERSION}")
     return Speeds(

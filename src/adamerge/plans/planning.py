@@ -11,17 +11,17 @@ from adamerge import files
 from adamerge.arrays import ArrayLike
 from adamerge.codes import check_dtype
 from adamerge.errors import BadInput, BadShape
-from adamerge.fidelity import Drawing, Queries, draw_queries
-from adamerge.fidelity.queries import given_queries
+from adamerge.fidelities import Drawing, Queries, draw_queries
+from adamerge.fidelities.queries import given_queries
 from adamerge.html_file import in_frame
-from adamerge.plan import plan_html
-from adamerge.plan.candidates import DTYPES, PRUNE_AT, Candidate, for_target, on_grid
-from adamerge.plan.frontier import PlanRow, choose, frontier, nearest, to_row
-from adamerge.plan.loss_map import is_judged, load_loss_map
-from adamerge.plan.measured import SampleTrial
-from adamerge.plan.sample import SAMPLE, draw_sample
-from adamerge.plan.store_needs import MILLION, Corpus, StoreNeeds, needs_of
-from adamerge.plan.target import Target, target_of
+from adamerge.plans import plan_html
+from adamerge.plans.candidates import DTYPES, PRUNE_AT, Candidate, for_target, on_grid
+from adamerge.plans.frontier import PlanRow, choose, frontier, nearest, to_row
+from adamerge.plans.loss_map import is_judged, load_loss_map
+from adamerge.plans.measured import SampleTrial
+from adamerge.plans.sample import SAMPLE, draw_sample
+from adamerge.plans.store_needs import MILLION, Corpus, StoreNeeds, needs_of
+from adamerge.plans.target import Target, target_of
 from adamerge.threads import cores
 from adamerge.types import MultiVector
 

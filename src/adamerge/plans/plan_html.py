@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from adamerge.html_file import HtmlTemplate, to_json
 
 if TYPE_CHECKING:
-    from adamerge.plan.planning import Plan
+    from adamerge.plans.planning import Plan
 
 TEMPLATE = HtmlTemplate(Path(__file__).parent / "web")
 

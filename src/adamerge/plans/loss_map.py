@@ -57,7 +57,7 @@ def load_loss_map(kind: str) -> LossMap:
 
 
 def _read() -> dict[str, Any]:
-    text = files("adamerge.plan").joinpath("loss_map.json").read_text()
+    text = files("adamerge.plans").joinpath("loss_map.json").read_text()
     found: dict[str, Any] = json.loads(text)
     if found["version"] != VERSION:
         raise ValueError(f"loss_map.json is of version {found['version']}, not {VERSION}")

@@ -12,7 +12,7 @@ import numpy as np
 from adamerge.arrays import Floats
 from adamerge.compress import compress_pages
 from adamerge.errors import BadShape
-from adamerge.fidelity.queries import Queries
+from adamerge.fidelities.queries import Queries
 from adamerge.search import score_pages
 from adamerge.threads import cores
 from adamerge.types import Compressed, MultiVector

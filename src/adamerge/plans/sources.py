@@ -8,7 +8,7 @@ from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import Encoder
 from adamerge.encoders.encode import batches, encode_batch
 from adamerge.errors import BadInput
-from adamerge.plan.sample import check_sample, draw_sample, spread
+from adamerge.plans.sample import check_sample, draw_sample, spread
 from adamerge.store import Store
 from adamerge.types import MultiVector, Page
 from adamerge.vectors import NO_OPTIONS, ReadOptions, Shards, is_shards, open_shards, read_vectors

@@ -13,12 +13,12 @@ plan_html.py      a plan -> one HTML file; web/: its page, style and JavaScript 
 planning.py       all of it: pages, a target -> a Plan; for_indexing.py: the plan of files that are indexed next
 """
 
-from adamerge.plan.candidates import DTYPES
-from adamerge.plan.frontier import PlanRow
-from adamerge.plan.planning import Plan, plan
-from adamerge.plan.sample import SAMPLE, spread
-from adamerge.plan.store_needs import Corpus, StoreNeeds
-from adamerge.plan.target import Target, target_of
+from adamerge.plans.candidates import DTYPES
+from adamerge.plans.frontier import PlanRow
+from adamerge.plans.planning import Plan, plan
+from adamerge.plans.sample import SAMPLE, spread
+from adamerge.plans.store_needs import Corpus, StoreNeeds
+from adamerge.plans.target import Target, target_of
 
 __all__ = [
     "DTYPES",

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adamerge.plan.loss_map import LossMap
-from adamerge.plan.measured import Measured
-from adamerge.plan.target import Target
+from adamerge.plans.loss_map import LossMap
+from adamerge.plans.measured import Measured
+from adamerge.plans.target import Target
 
 STEP = 0.9  # a row of the table has at most this share of the bytes of the row above it
 CLOSE = 0.97  # of the rows that a target allows: who asks for a number of vectors wants to use them

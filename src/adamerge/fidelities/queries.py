@@ -14,7 +14,7 @@ import numpy as np
 from adamerge import arrays
 from adamerge.arrays import ArrayLike, Floats, Longs, row_offsets
 from adamerge.errors import BadInput, Mismatch
-from adamerge.fidelity.noise import NOISE, add_noise
+from adamerge.fidelities.noise import NOISE, add_noise
 from adamerge.search import StackedQueries
 from adamerge.types import MultiVector
 

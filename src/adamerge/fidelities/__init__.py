@@ -7,7 +7,7 @@ bootstrap.py values by page -> mean and interval
 compare.py   all of it: pages, methods -> a Fidelity each
 """
 
-from adamerge.fidelity.compare import DEFAULT_METHODS, Fidelity, fidelity
-from adamerge.fidelity.queries import Drawing, Queries, draw_queries
+from adamerge.fidelities.compare import DEFAULT_METHODS, Fidelity, fidelity
+from adamerge.fidelities.queries import Drawing, Queries, draw_queries
 
 __all__ = ["DEFAULT_METHODS", "Drawing", "Fidelity", "Queries", "draw_queries", "fidelity"]

@@ -12,9 +12,9 @@ import numpy as np
 from adamerge.arrays import Floats
 from adamerge.codes import bytes_per_row
 from adamerge.compress import Height, Identity, Method
-from adamerge.fidelity import Queries, measures
-from adamerge.fidelity.bootstrap import Estimate, mean_by_page
-from adamerge.plan.linked_pages import LinkedPages, link_pages
+from adamerge.fidelities import Queries, measures
+from adamerge.fidelities.bootstrap import Estimate, mean_by_page
+from adamerge.plans.linked_pages import LinkedPages, link_pages
 from adamerge.search import StackedQueries, score_pages
 from adamerge.types import Compressed, MultiVector
 

@@ -10,10 +10,10 @@ from adamerge.arrays import ArrayLike, Doubles, Floats
 from adamerge.compress import Identity
 from adamerge.compress.names import as_method
 from adamerge.errors import BadInput
-from adamerge.fidelity import measures
-from adamerge.fidelity.bootstrap import UNKNOWN, Estimate, mean_by_page, ratio_of_sums
-from adamerge.fidelity.queries import Drawing, Queries, draw_queries, given_queries, match_pages
-from adamerge.fidelity.scores import Compress, Scored, score_methods
+from adamerge.fidelities import measures
+from adamerge.fidelities.bootstrap import UNKNOWN, Estimate, mean_by_page, ratio_of_sums
+from adamerge.fidelities.queries import Drawing, Queries, draw_queries, given_queries, match_pages
+from adamerge.fidelities.scores import Compress, Scored, score_methods
 from adamerge.types import NAN, MultiVector
 
 DEFAULT_METHODS = ("identity", "height", "sem-cluster:m=4", "adamerge:k=none", "random:keep=0.25")

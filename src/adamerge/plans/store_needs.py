@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adamerge.codes import bytes_per_row
-from adamerge.plan.frontier import PlanRow
-from adamerge.plan.speeds import load_speeds
+from adamerge.plans.frontier import PlanRow
+from adamerge.plans.speeds import load_speeds
 from adamerge.store.limits import QDRANT_DTYPES, QDRANT_NUMBERS, SIGNS_FROM
 
 MILLION = 1_000_000
