@@ -11,9 +11,7 @@ import pytest
 from later import Later, needs_qdrant
 
 import adamerge as am
-from adamerge import scale
 from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
-from adamerge.scale.index import index_files
 from adamerge.store.filter_parser import parse_filter
 
 pytestmark = needs_qdrant
@@ -64,7 +62,7 @@ THERE_IS_NONE = {"result": {"exists": False}, "status": "ok", "time": 0.0}
 
 
 def test_a_busy_server_is_asked_again(monkeypatch):
-    monkeypatch.setattr("adamerge.store.qdrant.store.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("adamerge.store.qdrant.collection.FIRST_WAIT", 0.01)
     with a_server([(503, {}), (503, {}), (200, THERE_IS_NONE)]) as (url, asked), am.open_store(url):
         assert asked["/collections/reports/exists"] == 3
 
@@ -77,7 +75,7 @@ def test_a_server_that_refuses_is_not_asked_again():
 
 
 def test_a_server_that_is_away_is_told_in_words(monkeypatch):
-    monkeypatch.setattr("adamerge.store.qdrant.store.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("adamerge.store.qdrant.collection.FIRST_WAIT", 0.01)
     with a_server([(200, {})]) as (url, _):
         pass
     with pytest.raises(StoreUnavailable, match="did not answer in 5 tries"):
@@ -155,14 +153,3 @@ def test_many_pages_are_found_in_two_stages(monkeypatch):
 def test_a_filter_that_qdrant_cannot_have_is_refused(where):
     with pytest.raises(BadInput, match="Qdrant has only = and IN for name"):
         qdrant_filters.to_qdrant(parse_filter(where, {"name": "text"}))
-
-
-def test_a_cluster_refuses_a_server_and_says_what_to_do_instead(tmp_path):
-    """A collection has no lock and no commit of many points at once, and there is no server to test it on."""
-    client = qdrant_client.QdrantClient(":memory:")
-    with qdrant_store.QdrantStore(client, "reports") as store:
-        job = index_files([tmp_path], store, scale.Cluster("no-cluster:1"))
-        with pytest.raises(BadInput, match="with --ray, and then `adamerge copy FOLDER URL`"):
-            list(job)
-        assert not client.collection_exists("reports")
-    client.close()

@@ -14,7 +14,10 @@ process that was started (the driver) plans, counts, tries again and finishes.
     encoder_workers.py  actors that have the encoder, for encoding and indexing
     compress.py         a folder of vectors -> a folder of compressed pages
     encode.py           files -> a folder of vectors
-    index.py            files -> a store; notes.py: what a job has done, beside its output
+    index.py            files -> a store
+    index_workers.py    actors that encode and write units into a store
+    lance_job.py        changed files -> a folder or bucket, in one commit; notes.py: what a job has done so far
+    qdrant_job.py       changed files -> a Qdrant server, page by page
 """
 
 from adamerge.scale.compress import compress_folder

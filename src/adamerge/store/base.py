@@ -319,7 +319,7 @@ class Store(ABC):
 
     @abstractmethod
     def begin_writing(self) -> None:
-        """Become the one writer now and not with the first write; nothing where a database has many writers."""
+        """Become the one writer now and not with the first write; Locked where there is another one."""
 
     @abstractmethod
     def set_roots(self, roots: Mapping[str, str]) -> None:

@@ -6,20 +6,17 @@ is shorter than its members, would score higher than in other stores. No graph o
 among many pages.
 """
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 from qdrant_client import QdrantClient, models
-from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
-from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 from qdrant_client.local.qdrant_local import QdrantLocal
 
 from adamerge.arrays import Floats
 from adamerge.codes import DTYPES
-from adamerge.errors import BadFile, BadInput, StoreUnavailable, TooLarge
+from adamerge.errors import BadFile, BadInput, TooLarge
 from adamerge.search import Ranking, rank_in_two_stages
 from adamerge.store.about import About
 from adamerge.store.base import AnyEncoder, Store
@@ -29,7 +26,9 @@ from adamerge.store.filter_parser import parse_filter
 from adamerge.store.filters import OWN_COLUMNS
 from adamerge.store.limits import QDRANT_DTYPES, QDRANT_NUMBERS
 from adamerge.store.metadata import columns_of
+from adamerge.store.qdrant.collection import Collection
 from adamerge.store.qdrant.filters import has_value, to_qdrant
+from adamerge.store.qdrant.point_writer import PointWriter
 from adamerge.store.qdrant.points import (
     metadata_from_json,
     to_entry,
@@ -37,11 +36,9 @@ from adamerge.store.qdrant.points import (
     to_point,
     uuid_of,
 )
+from adamerge.store.qdrant.writer_lock import WriterLock
 
 EXACT_UP_TO = 10_000  # pages; more are searched in two stages
-PAGES_AT_ONCE = 64  # that are read
-TRIES = 5  # of a request while the server is busy or away
-FIRST_WAIT = 0.5  # seconds before the second try; each wait is twice as long as the one before
 
 
 def open_qdrant(
@@ -61,7 +58,7 @@ def open_qdrant(
         timeout=timeout,
         check_compatibility=False,
     )
-    return QdrantStore(client, name, owns_client=True, **options)
+    return QdrantStore(client, name, url=url, **options)
 
 
 class QdrantStore(Store):
@@ -79,17 +76,20 @@ class QdrantStore(Store):
         dtype: str | None = None,
         shard_number: int | None = None,
         replication_factor: int | None = None,
-        owns_client: bool = False,
+        url: str = "",
     ) -> None:
-        """Open a collection; the first page makes it. A client that the store owns is closed with it."""
+        """Open a collection; the first page makes it.
+
+        url  of the collection, if the client was made for this store alone: it is closed with the store
+        """
         super().__init__(encoder, dtype)
-        self.client = client
-        self.collection = collection
-        self._owns_client = owns_client
+        self._collection = Collection(client, collection)
+        self._url = url
         # A server in this process has no indexes, and warns where one is asked for.
         self._is_local = isinstance(client._client, QdrantLocal)
         self._made_with = {"shard_number": shard_number, "replication_factor": replication_factor}
         self._columns: dict[str, str] = {}
+        self._lock: WriterLock | None = None
         self.refresh()
 
     def _check_dtype(self, dtype: str) -> None:
@@ -102,30 +102,36 @@ class QdrantStore(Store):
         super()._check_dtype(dtype)
 
     def begin_writing(self) -> None:
-        """Nothing: a server has many writers. Two that index at once may each miss pages of the other."""
+        """Become the one process that indexes, until close(); Locked where there is one. Any number may add pages."""
+        if self._is_local:
+            return
+        if self._lock is not None:
+            self._lock.check()
+            return
+        lock = WriterLock(self._collection)
+        if self._collection.exists():
+            lock.take()
+        self._lock = lock
 
     def refresh(self) -> None:
         """See what other processes did to the collection."""
-        if not self._ask("collection_exists"):
+        if not self._collection.exists():
             self.about, self._columns = None, {}
             return
-        described = (self._ask("get_collection").config.metadata or {}).get("adamerge")
+        described = self._collection.metadata().get("adamerge")
         if described is None:
-            raise BadFile(f"collection '{self.collection}' is not a store of adamerge")
+            raise BadFile(f"{self} is not a store of adamerge")
         self._columns = described["columns"]
         self._set_about(About.from_json(described["about"]))
 
     def __str__(self) -> str:
         """The name of the collection."""
-        return f"collection '{self.collection}'"
+        return str(self._collection)
 
     def __len__(self) -> int:
         """Pages in the store."""
         self.refresh()
-        return self._count(None) if self.about else 0
-
-    def _count(self, passing: models.Filter | None) -> int:
-        return int(self._ask("count", passing, exact=True).count)
+        return self._collection.count(None) if self.about else 0
 
     # ------------------------------------------------------------------------------------------------- writing
 
@@ -136,14 +142,32 @@ class QdrantStore(Store):
                     f"page '{entry.id}' has {entry.page.stored.shape[0]:,} vectors of {about.dimension}: Qdrant takes "
                     f"less than {QDRANT_NUMBERS:,} numbers a page; compress it further"
                 )
-        columns = columns_of([entry.metadata for entry in entries], self._columns)
         points = [to_point(entry, about.dtype) for entry in entries]
+        self._prepare(about, [entry.metadata for entry in entries])
+        self._collection.ask("upsert", points, wait=True)
+
+    def _prepare(self, about: About, metadata: Iterable[Mapping[str, Any]]) -> None:
+        """Make the collection if it is not there, and note the new names of metadata."""
+        if self._lock is not None:
+            self._lock.check()
+        columns = columns_of(metadata, self._columns)
         if self.about is None:
             self._create(about, columns)
         elif columns != self._columns:
-            self._ask("update_collection", metadata=_described(about, columns))
+            self._collection.merge_metadata(_described(about, columns))
         self._columns = columns
-        self._ask("upsert", points, wait=True)
+
+    def point_writer(self, about: About, metadata: Iterable[Mapping[str, Any]]) -> PointWriter:
+        """What other processes need to write pages with such metadata; the collection is there when they begin."""
+        if not self._url:
+            raise BadInput(
+                "other processes reach a Qdrant server by its address: "
+                'open_store("http://host:6333/reports")'
+            )
+        with self._changing:
+            self._prepare(about, metadata)
+            self.about = about
+        return PointWriter(self._url, about)
 
     def _create(self, about: About, columns: dict[str, str]) -> None:
         many = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
@@ -157,14 +181,17 @@ class QdrantStore(Store):
         )
         mean = models.VectorParams(size=about.dimension, distance=models.Distance.DOT)
         config = {"vectors": vectors, "mean": mean}
-        self._ask(
-            "create_collection", config, metadata=_described(about, columns), **self._made_with
-        )
+        metadata = _described(about, columns)
+        if self._lock is not None:
+            metadata |= self._lock.metadata()
+        self._collection.ask("create_collection", config, metadata=metadata, **self._made_with)
+        if self._lock is not None:
+            self._lock.go_on()
         if self._is_local:
             return
         for name, kind in OWN_COLUMNS.items():
             index = "integer" if kind == "int" else "keyword"
-            self._ask("create_payload_index", name, index)
+            self._collection.ask("create_payload_index", name, index)
 
     def delete(self, *ids: str, source: str | None = None) -> int:
         """Remove pages by id, or all pages of a source file, and return how many there were."""
@@ -178,30 +205,35 @@ class QdrantStore(Store):
             raise BadInput("delete what? give ids, or a source")
 
         passing = models.Filter(should=conditions)
-        count = self._count(passing)
-        self._ask("delete", models.FilterSelector(filter=passing), wait=True)
+        count = self._collection.count(passing)
+        self._collection.ask("delete", models.FilterSelector(filter=passing), wait=True)
         return count
 
     def set_metadata(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Set metadata of all pages of some source files: source -> values by name."""
         about = self.require_about()
         columns = columns_of(values.values(), self._columns)
-        self._ask("update_collection", metadata=_described(about, columns))
+        self._collection.merge_metadata(_described(about, columns))
         self._columns = columns
         for source, metadata in values.items():
             pages = models.Filter(must=[has_value("source", source)])
-            self._ask("set_payload", to_json(metadata), pages, key="metadata", wait=True)
+            self._collection.ask("set_payload", to_json(metadata), pages, key="metadata", wait=True)
 
     def set_roots(self, roots: Mapping[str, str]) -> None:
         """Note in which folder each of some source files is now."""
         for source, root in roots.items():
             pages = models.Filter(must=[has_value("source", source)])
-            self._ask("set_payload", {"root": root}, pages, wait=True)
+            self._collection.ask("set_payload", {"root": root}, pages, wait=True)
 
     def close(self) -> None:
-        """Close the connection, if the store owns it."""
-        if self._owns_client:
-            self.client.close()
+        """Let the next writer in, and close the connection if it is that of this store alone."""
+        try:
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+        finally:
+            if self._url:
+                self._collection.client.close()
 
     # ------------------------------------------------------------------------------------------------- reading
 
@@ -209,7 +241,9 @@ class QdrantStore(Store):
         """The entries of those ids that are there, in the order of `ids`."""
         about = self.require_about()
         uuids = [uuid_of(id) for id in ids]
-        points = self._ask("retrieve", uuids, with_payload=True, with_vectors=["vectors"])
+        points = self._collection.ask(
+            "retrieve", uuids, with_payload=True, with_vectors=["vectors"]
+        )
         found = {point.payload["id"]: point for point in points if point.payload}
         return [to_entry(found[id], about, self._columns) for id in ids if id in found]
 
@@ -217,7 +251,7 @@ class QdrantStore(Store):
         """All entries that pass a filter, a batch at a time."""
         about = self.require_about()
         passing = to_qdrant(parse_filter(where, self._columns))
-        for point in self._scroll(passing, True, ["vectors"]):
+        for point in self._collection.scroll(passing, True, ["vectors"]):
             yield to_entry(point, about, self._columns)
 
     def columns(self) -> dict[str, str]:
@@ -232,7 +266,7 @@ class QdrantStore(Store):
         if self.about is None:
             return found
         columns = ["id", "source", "hash", "root", "pages", "rows", "metadata"]
-        for point in self._scroll(None, columns, False):
+        for point in self._collection.scroll(None, columns, False):
             row = point.payload
             name, id = row["source"], row["id"]
             if name not in found:
@@ -247,7 +281,7 @@ class QdrantStore(Store):
         about = self.require_about()
         pages = patches = rows = extra = 0
         sources = set()
-        for point in self._scroll(None, ["patches", "rows", "extra", "source"], False):
+        for point in self._collection.scroll(None, ["patches", "rows", "extra", "source"], False):
             pages += 1
             patches += point.payload["patches"]
             rows += point.payload["rows"]
@@ -256,29 +290,13 @@ class QdrantStore(Store):
         totals = Totals(pages, len(sources), patches, rows, extra, total_bytes=None)
         return facts_of(about, self._columns, totals)
 
-    def _scroll(self, passing: models.Filter | None, payload: Any, vectors: Any) -> Iterator[Any]:
-        """The points that pass a filter, a batch at a time."""
-        offset: Any = None
-        while True:
-            points, offset = self._ask(
-                "scroll",
-                passing,
-                PAGES_AT_ONCE,
-                offset=offset,
-                with_payload=payload,
-                with_vectors=vectors,
-            )
-            yield from points
-            if offset is None:
-                return
-
     # ----------------------------------------------------------------------------------------------- searching
 
     def _rank(
         self, queries: list[Floats], k: int, where: str, exact: bool
     ) -> tuple[list[Ranking], dict[str, Entry]]:
         passing = to_qdrant(parse_filter(where, self._columns))
-        pages = self._count(passing)
+        pages = self._collection.count(passing)
         is_exact = exact or pages <= EXACT_UP_TO
         rankings = []
         ids: dict[str, None] = {}  # each once, in order
@@ -325,7 +343,7 @@ class QdrantStore(Store):
         params = None
         if not self._is_local:
             params = models.SearchParams(exact=using == "vectors")
-        found = self._ask(
+        found = self._collection.ask(
             "query_points",
             query,
             using,
@@ -335,30 +353,6 @@ class QdrantStore(Store):
             search_params=params,
         )
         return [(point.payload["id"], point.score) for point in found.points]
-
-    def _ask(self, what: str, *given: Any, **options: Any) -> Any:
-        """The answer of the server; while it is busy or away, ask again after a wait, each longer than the last."""
-        request = getattr(self.client, what)
-        wait = FIRST_WAIT
-        for tries_left in reversed(range(TRIES)):
-            try:
-                return request(self.collection, *given, **options)
-            except (ResponseHandlingException, ResourceExhaustedResponse) as error:
-                reason: Exception = error
-            except UnexpectedResponse as error:
-                if _is_refusal(error):
-                    raise BadInput(f"Qdrant refused: {' '.join(str(error).split())}") from None
-                reason = error
-            if tries_left:
-                time.sleep(wait)
-                wait *= 2
-        raise StoreUnavailable(f"Qdrant did not answer in {TRIES} tries: {reason}")
-
-
-def _is_refusal(error: UnexpectedResponse) -> bool:
-    """Whether the same request would be refused again; 429 means that there were too many."""
-    status = error.status_code
-    return status is not None and status < 500 and status != 429
 
 
 def _described(about: About, columns: dict[str, str]) -> dict[str, Any]:
