@@ -1,22 +1,24 @@
 """Paths in buckets, s3://bucket/folder and gs://bucket/folder, by the file systems of pyarrow. Needs the extra `arrow`.
 
 The environment says how to reach a bucket: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, and AWS_ENDPOINT_URL
-for a server of one's own; GOOGLE_APPLICATION_CREDENTIALS for gs://. An object of a bucket appears whole or not at all,
-so nothing is written under a temporary name. A bucket has no lock.
+for a server of one's own; GOOGLE_APPLICATION_CREDENTIALS for gs://, and CLOUD_STORAGE_EMULATOR_ENDPOINT for a server of
+one's own. An object of a bucket appears whole or not at all, so nothing is written under a temporary name. A bucket has
+no lock.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from adamerge.errors import BadInput, StoreUnavailable, missing_extra
+from adamerge.errors import BadInput, NotFound, StoreUnavailable, missing_extra
 
 SCHEMES = ("s3", "gs")
 PART = 1 << 20  # bytes of an object that are read at a time
+PATIENCE = 60  # seconds for which a call to gs:// is tried again; pyarrow would try for 15 minutes
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,13 @@ class BucketPath:
         system, path = _system_and_path(self.address)
         from pyarrow.fs import FileSelector
 
+        # pyarrow finds a folder of gs:// only by what lies below it
+        is_deep = self.address.startswith("gs://")
+        below = FileSelector(path, allow_not_found=True, recursive=is_deep)
         with _answers(self.address):
-            found = system.get_file_info(FileSelector(path, allow_not_found=True))
-        for name in sorted(info.base_name for info in found):
+            found = system.get_file_info(below)
+        names = {PurePosixPath(info.path).relative_to(path).parts[0] for info in found}
+        for name in sorted(names):
             yield self / name
 
     def glob(self, pattern: str) -> Iterator["BucketPath"]:
@@ -170,7 +176,12 @@ class BucketPath:
     def write_parts(self, parts: Iterable[bytes]) -> None:
         """Write the object part by part; parts must not fail, since an object appears when its stream is closed."""
         system, path = _system_and_path(self.address)
-        with _answers(self.address), system.open_output_stream(path) as stream:
+        try:
+            with _answers(self.address):
+                stream = system.open_output_stream(path)
+        except FileNotFoundError:
+            raise NotFound(f"{self.address} cannot be written: its bucket does not exist") from None
+        with _answers(self.address), stream:
             for part in parts:
                 stream.write(part)
 
@@ -188,8 +199,16 @@ class BucketPath:
         """Remove the empty object that stands for a folder nothing lies in; OSError if something does."""
         if next(self.iterdir(), None) is not None:
             raise OSError(f"{self.address} is not empty")
+        self.remove_folder()
+
+    def remove_folder(self) -> None:
+        """Remove all objects below, and the empty one that stands for the folder. A bucket stays as it is."""
+        is_bucket = not self.parents
+        if is_bucket or not self.is_dir():
+            return
         system, path = _system_and_path(self.address)
-        with _answers(self.address):
+        # of gs://, pyarrow removes the empty object last, and most folders have none
+        with suppress(FileNotFoundError), _answers(self.address):
             system.delete_dir(path)
 
     def _info(self) -> Any:
@@ -239,8 +258,11 @@ def file_system(bucket: str) -> Any:
         from pyarrow import fs
     except ModuleNotFoundError:
         raise missing_extra("a folder in a bucket", "arrow") from None
+    options = ""
+    if bucket.startswith("gs://"):
+        options = f"?retry_limit_seconds={PATIENCE}"
     with _answers(bucket):
-        return fs.FileSystem.from_uri(bucket)[0]
+        return fs.FileSystem.from_uri(f"{bucket}{options}")[0]
 
 
 @contextmanager
@@ -251,5 +273,7 @@ def _answers(address: str) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        reason = str(error).partition("\n")[0]
+        line = str(error).partition("\n")[0]
+        # gs:// puts its words between the name of a class and how often it has tried
+        reason = line.removeprefix("google::cloud::Status(").partition(" error_info=")[0]
         raise StoreUnavailable(f"{address} cannot be reached: {reason}") from None

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Protocol
+from typing import Protocol
 
 from adamerge import files
+from adamerge.buckets import BucketPath
 
 
 class Notes(Protocol):
@@ -59,32 +60,27 @@ class FolderNotes:
 
 
 class BucketNotes:
-    """Notes in a bucket, by the file systems of pyarrow; the environment says how to reach it."""
+    """Notes in a bucket; the environment says how to reach it."""
 
     def __init__(self, address: str) -> None:
         """Nothing is asked for yet."""
-        from pyarrow import fs
-
-        self._system: Any
-        self._system, self._folder = fs.FileSystem.from_uri(address)
+        self._folder = BucketPath(address)
 
     def write(self, name: str, text: str) -> None:
         """Write a note: an object of a bucket appears whole."""
-        with self._system.open_output_stream(f"{self._folder}/{name}") as stream:
-            stream.write(text.encode())
+        (self._folder / name).write_bytes(text.encode())
 
     def read(self, name: str) -> str | None:
         """A note; None where there is none."""
         try:
-            with self._system.open_input_stream(f"{self._folder}/{name}") as stream:
-                return bytes(stream.read()).decode()
+            return (self._folder / name).read_text()
         except FileNotFoundError:
             return None
 
     def forget(self, name: str) -> None:
         """Remove a note that is there."""
-        self._system.delete_file(f"{self._folder}/{name}")
+        (self._folder / name).unlink()
 
     def remove(self) -> None:
-        """Remove all objects whose names begin with that of the job, and the one that stands for its folder."""
-        self._system.delete_dir(self._folder)
+        """Remove all notes, and the object that stands for their folder."""
+        self._folder.remove_folder()
