@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from adamerge.errors import AdamergeError, MissingExtra
+from adamerge.scale.connect import is_client
 from adamerge.scale.head import lost_cluster
 
 UNSHIPPED = "failed to import on the worker"  # of a function, as Ray says it
@@ -27,7 +28,8 @@ def result_of(ray: Any, ref: Any) -> Any:
     except ray.exceptions.RayTaskError as error:
         return _of_error(error.cause, str(error))
     except ray.exceptions.LocalRayletDiedError:
-        raise lost_cluster("Ray's process on this machine ended") from None
+        where = "its head" if is_client(ray) else "this machine"
+        raise lost_cluster(f"Ray's process on {where} ended") from None
     except ray.exceptions.RayError as error:
         _refuse_missing(str(error))
         return Lost(_first_line(str(error)), is_worker=True)

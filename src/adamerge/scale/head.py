@@ -54,7 +54,10 @@ class Head:
 
     def _go_on_asking(self) -> None:
         while not self._stopped.wait(PAUSE):
-            self._nodes = self._ask()
+            try:
+                self._nodes = self._ask()
+            except Exception:  # a lost ray:// raises errors of grpc: there was no answer
+                continue
             self._answered = time.monotonic()
 
     def _ask(self) -> Nodes:

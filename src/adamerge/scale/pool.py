@@ -8,10 +8,10 @@ waits for a worker that no node has room for.
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from adamerge.errors import Mismatch, WorkerLost
+from adamerge.errors import BadInput, Mismatch, WorkerLost
 from adamerge.scale.failures import Lost, result_of
 from adamerge.scale.head import Head
 from adamerge.vectors.units import Unit
@@ -219,11 +219,28 @@ def _named(work: Any, unit: Unit) -> Any:
 
 
 def default_workers(ray: Any, gpus_per_worker: float) -> int:
-    """As many workers as there are GPUs for, or cores where no GPU is asked for."""
-    resources = ray.cluster_resources()
-    if gpus_per_worker:
-        return max(1, int(resources.get("GPU", 0) / gpus_per_worker))
-    return max(1, int(resources.get("CPU", 0)))
+    """As many workers as there are GPUs and cores for, or cores where no GPU is asked for.
+
+    A worker has all its GPUs on one node. Where no node has that many, there is no number to give.
+    """
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    if not gpus_per_worker:
+        cores = sum(node.get("CPU", 0) for node in nodes)
+        return max(1, int(cores))
+    with_gpus = [node for node in nodes if node.get("GPU", 0) >= gpus_per_worker]
+    if not with_gpus:
+        raise BadInput(
+            f"no node of the cluster has the {gpus_per_worker:g} GPUs of a worker: leave out --gpus-per-worker to "
+            "encode on cores, add a node with GPUs, or, where such nodes start when they are needed, give --workers"
+        )
+    return max(1, sum(_workers_on(node, gpus_per_worker) for node in with_gpus))
+
+
+def _workers_on(node: Mapping[str, float], gpus_per_worker: float) -> int:
+    """How many workers a node has room for: each takes a core too."""
+    of_gpus = node["GPU"] / gpus_per_worker
+    nearly_whole = 1e-6  # 0.3 / 0.1 is a little less than 3
+    return int(min(of_gpus + nearly_whole, node.get("CPU", 0)))
 
 
 class Meter:
