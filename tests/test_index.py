@@ -1,6 +1,7 @@
 """Indexing files: what is new is added, what changed is replaced, and what is gone is removed."""
 
 import shutil
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from PIL import Image
 
 import adamerge as am
 from adamerge.compress.default_method import DEFAULT_METHOD
+from adamerge.documents import pdf
 from adamerge.errors import BadFile, BadInput, Locked, Mismatch
 from adamerge.files import hash_of
 from adamerge.store.metadata import read_metadata
@@ -48,6 +50,60 @@ def store(tmp_path):
 
 
 ALL = ["a.pdf#1", "a.pdf#2", "sub/b.pdf#1", "sub/b.pdf#2", "sub/b.pdf#3"]
+
+
+class Reader(Light):
+    """Sees words alone, as minilm does."""
+
+    reads_words = True
+
+
+def test_a_page_is_drawn_only_if_somebody_looks(store, folder, tmp_path, monkeypatch):
+    drawn = []
+    draw = pdf.PdfFile.draw
+
+    def counted(file, i, dpi):
+        drawn.append(f"{file.path.name}#{i + 1}")
+        return draw(file, i, dpi)
+
+    monkeypatch.setattr(pdf.PdfFile, "draw", counted)
+    index(store, folder, encoder=Reader(), pixels=0)
+    assert len(store) == 5
+    assert drawn == []
+    with am.open_store(tmp_path / "with thumbnails") as other:
+        index(other, folder, encoder=Reader(), pixels=64)
+    assert drawn == [id.removeprefix("sub/") for id in ALL]
+    drawn.clear()
+    with am.open_store(tmp_path / "of pictures") as other:
+        index(other, folder, encoder=Grey(), pixels=0)
+    assert drawn == [id.removeprefix("sub/") for id in ALL]
+
+
+@pytest.mark.parametrize("looks", [{"encoder": Grey(), "pixels": 0}, {"encoder": Reader()}])
+def test_a_page_that_cannot_be_drawn_is_bad_as_one_that_cannot_be_read(
+    store, folder, monkeypatch, looks
+):
+    draw = pdf.PdfFile.draw
+
+    def failing(file, i, dpi):
+        if file.path.name == "b.pdf" and i == 1:
+            raise BadFile(f"{file.path}, page 2: no memory")
+        return draw(file, i, dpi)
+
+    monkeypatch.setattr(pdf.PdfFile, "draw", failing)
+    with pytest.raises(BadFile, match=r"b\.pdf, page 2: no memory"):
+        index(store, folder, **looks)
+    bad = []
+    index(store, folder, skip_bad=bad.append, **looks)
+    assert sorted(store.sources()["sub/b.pdf"].hashes) == ["sub/b.pdf#1", "sub/b.pdf#3"]
+    assert [str(error).endswith("b.pdf, page 2: no memory") for error in bad] == [True]
+
+
+def test_bad_pages_are_told_by_the_thread_that_asked(store, folder):
+    (folder / "broken.pdf").write_bytes(b"%PDF- nothing")
+    threads = []
+    index(store, folder, skip_bad=lambda error: threads.append(threading.current_thread()))
+    assert set(threads) == {threading.current_thread()}
 
 
 def test_a_folder_is_indexed_and_found_by_its_words(store, folder):

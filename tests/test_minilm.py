@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 import adamerge as am
 from adamerge.documents import read_pages
 from adamerge.encoders import load_encoder, minilm
-from adamerge.encoders.encode import encode_batch
+from adamerge.encoders.batches import encode_in_batches
 from adamerge.encoders.minilm_weights import find_weights
 from adamerge.encoders.ocr_fallback import with_words
 from adamerge.errors import BadInput
@@ -167,7 +167,11 @@ def test_a_page_that_ocr_cannot_take_is_named_and_spoils_no_other(encoder, tmp_p
         canvas.showPage()
     canvas.save()
     bad = []
-    encoded = encode_batch(encoder, list(read_pages([tmp_path / "thin.pdf"])), bad.append)
+
+    def read(report):
+        return read_pages([tmp_path / "thin.pdf"], skip_bad=report)
+
+    (encoded,) = encode_in_batches(encoder, read, 4, skip_bad=bad.append)
     assert [page.id for page, _ in encoded] == ["thin.pdf#1", "thin.pdf#3"]
     assert [str(error) for error in bad] == [
         "page 'thin.pdf#2' has no text layer, and OCR cannot read its picture of 30001 x 2 pixels"

@@ -3,6 +3,8 @@
 import io
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pypdfium2
@@ -58,6 +60,57 @@ def test_a_words_box_is_where_its_ink_is(tmp_path, rotation, crop):
     assert ink.any()
     assert covered[ink].mean() > 0.95
     assert covered.mean() < 0.1
+
+
+def test_a_page_of_a_pdf_is_drawn_when_somebody_looks_and_once(tmp_path, monkeypatch):
+    drawn = []
+    draw = pdf.PdfFile.draw
+
+    def counted(file, i, dpi):
+        drawn.append(i)
+        return draw(file, i, dpi)
+
+    monkeypatch.setattr(pdf.PdfFile, "draw", counted)
+    report = make_pdf(tmp_path / "report.pdf")
+    pages = list(read_pages([report]))
+    assert "drawn when it is looked at" in repr(pages[1])
+    assert [word.text for word in pages[1].words] == ["revenue", "of", "page", "2"]
+    assert drawn == []
+
+    picture = pages[1].image  # its file was closed long ago
+    with_more_words = replace(pages[1], words=())
+    assert with_more_words.image is picture
+    assert drawn == [1]
+
+    while_open = next(read_pages([report]))
+    assert np.array_equal(np.asarray(while_open.image), np.asarray(pages[0].image))
+    assert not np.array_equal(np.asarray(while_open.image), np.asarray(picture))
+
+
+def test_a_file_that_went_before_somebody_looked_is_named(tmp_path):
+    report = make_pdf(tmp_path / "report.pdf")
+    pages = list(read_pages([report]))
+    make_pdf(report, 1)
+    assert pages[0].image.mode == "RGB"
+    with pytest.raises(BadFile, match=r"report\.pdf, page 2: "):
+        pages[1].draw()
+    report.unlink()
+    assert pages[0].image.mode == "RGB"
+    with pytest.raises(BadFile, match=r"report\.pdf is gone, and nobody had looked at page 2"):
+        pages[1].draw()
+
+
+def test_pages_are_drawn_by_many_threads_while_others_read(tmp_path):
+    """PDFium itself would end the process now and then."""
+    report = make_pdf(tmp_path / "report.pdf", pages=12)
+    expected = [np.asarray(page.image) for page in read_pages([report])]
+
+    def look(_):
+        return [np.asarray(page.image) for page in list(read_pages([report]))]
+
+    with ThreadPoolExecutor(4) as threads:
+        for seen in threads.map(look, range(8)):
+            assert all(map(np.array_equal, seen, expected))
 
 
 def test_pictures_become_pages(tmp_path):

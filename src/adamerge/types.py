@@ -24,18 +24,35 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """One page of a document: its picture (a PIL image) and the words of its text layer, if it has one."""
+    """One page of a document: its picture and the words of its text layer, if it has one.
+
+    picture  a PIL image, or a function that draws it when somebody looks; None where there is none
+    """
 
     id: str
-    image: Any
+    picture: Any
     words: tuple[Word, ...] = ()
     source: str = ""
     number: int = 1
 
+    @property
+    def image(self) -> Any:
+        """The picture as a PIL image; None where there is none."""
+        if callable(self.picture):
+            return self.picture()
+        return self.picture
+
+    def draw(self) -> None:
+        """Draw the picture now, while its file is there."""
+        if callable(self.picture):
+            self.picture()
+
     def __repr__(self) -> str:
         """The page in words, without its picture."""
         picture = "no image"
-        if size := getattr(self.image, "size", None):
+        if callable(self.picture):
+            picture = "an image that is drawn when it is looked at"
+        elif size := getattr(self.picture, "size", None):
             picture = "image of {} x {}".format(*size)
         return shown("Page", self.id, picture, f"{len(self.words):,} words")
 

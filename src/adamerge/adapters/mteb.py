@@ -16,7 +16,7 @@ from mteb.models import ModelMeta
 from adamerge.arrays import Floats
 from adamerge.compress.names import as_method
 from adamerge.encoders import Encoder, load_encoder
-from adamerge.encoders.encode import batches
+from adamerge.encoders.batches import batches
 from adamerge.errors import BadInput
 from adamerge.evaluate.experiment import file_name
 from adamerge.search import score_pages, stack_queries

@@ -1,9 +1,13 @@
-"""Pages of a PDF: PDFium draws each page and gives its words."""
+"""Pages of a PDF: PDFium gives the words of each page, and draws it when somebody looks at its picture first.
+
+PDFium may be called by one thread at a time, so each call here holds a lock.
+"""
 
 from collections.abc import Container, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from ctypes import byref, c_int
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from adamerge.buckets import AnyPath
@@ -14,6 +18,7 @@ from adamerge.geometry import Box
 from adamerge.types import Page, Word
 
 HYPHEN = "\ufffe"  # what PDFium has for a hyphen that ends a line
+ONE_THREAD = RLock()  # that calls PDFium
 
 
 def read_pdf(
@@ -29,49 +34,113 @@ def read_pdf(
 
     name  what errors call the file; None for its path
     """
-    name = name or path
-    pdfium = import_library("pypdfium2")
-    with closing(_open(path, name, password)) as document:
-        if not len(document):
-            raise BadFile(f"{name} has no pages")
-        for i in page_indices(len(document), numbers):
+    file = PdfFile(path, name or path, password)
+    with file.opened() as pages:
+        if not pages:
+            raise BadFile(f"{file.name} has no pages")
+        for i in page_indices(pages, numbers):
             if f"{source}#{i + 1}" in done:
                 continue
             try:
-                yield _pdf_page(document, i, source, dpi)
-            except (pdfium.PdfiumError, BadFile) as error:
-                yield BadFile(f"{name}, page {i + 1}: {error}")
+                yield file.page(i, source, dpi)
+            except BadFile as error:
+                yield error
 
 
 def count_pdf(path: Path, password: str = "") -> int:
     """How many pages a PDF has."""
-    with closing(_open(path, path, password)) as document:
-        return len(document)
+    with PdfFile(path, path, password).opened() as pages:
+        return pages
 
 
-def _open(path: Path, name: AnyPath, password: str) -> Any:
-    pdfium = import_library("pypdfium2")
-    try:
-        return pdfium.PdfDocument(path, password=password or None)
-    except (pdfium.PdfiumError, OSError) as error:
-        if "password" not in str(error).lower():
-            raise BadFile(f"{name} is damaged ({error})") from None
-        if password:
-            raise BadFile(f"{name} is encrypted, and the password does not open it") from None
-        raise BadFile(
-            f"{name} is encrypted: remove its password, or give it by --password or ADAMERGE_PASSWORD"
-        ) from None
+class PdfFile:
+    """A PDF that is read page by page. Pictures of its pages may be drawn at any time, by any thread."""
+
+    def __init__(self, path: Path, name: AnyPath, password: str) -> None:
+        """Open nothing yet; `name` is what errors call the file."""
+        self.path, self.name, self._password = path, name, password
+        self._document: Any = None  # while it is open
+
+    @contextmanager
+    def opened(self) -> Iterator[int]:
+        """Open as long as the block runs; gives the number of pages."""
+        with ONE_THREAD:
+            document = self._open()
+            pages = len(document)
+            self._document = document
+        try:
+            yield pages
+        finally:
+            with ONE_THREAD:
+                self._document = None
+                document.close()
+
+    def _open(self) -> Any:
+        pdfium = import_library("pypdfium2")
+        try:
+            return pdfium.PdfDocument(self.path, password=self._password or None)
+        except (pdfium.PdfiumError, OSError) as error:
+            if "password" not in str(error).lower():
+                raise BadFile(f"{self.name} is damaged ({error})") from None
+            if self._password:
+                raise BadFile(
+                    f"{self.name} is encrypted, and the password does not open it"
+                ) from None
+            raise BadFile(
+                f"{self.name} is encrypted: remove its password, or give it by --password or ADAMERGE_PASSWORD"
+            ) from None
+
+    def page(self, i: int, source: str, dpi: int) -> Page:
+        """A page with its words; the file must be open."""
+        with ONE_THREAD, self._of_page(i), closing(self._document[i]) as page:
+            width, height = page.get_size()
+            check_size(width * dpi / 72, height * dpi / 72)
+            with closing(page.get_textpage()) as text:
+                words = tuple(_words(page, text))
+        return Page(f"{source}#{i + 1}", Drawing(self, i, dpi), words, source, i + 1)
+
+    def draw(self, i: int, dpi: int) -> Any:
+        """The picture of a page; a file that was closed is opened once more."""
+        with ONE_THREAD:
+            if self._document is not None:
+                return self._draw(i, dpi)
+            if not self.path.exists():
+                raise BadFile(f"{self.name} is gone, and nobody had looked at page {i + 1}")
+            with self.opened():
+                return self._draw(i, dpi)
+
+    def _draw(self, i: int, dpi: int) -> Any:
+        with (
+            self._of_page(i),
+            closing(self._document[i]) as page,
+            closing(page.render(scale=dpi / 72)) as bitmap,
+        ):
+            return bitmap.to_pil().convert("RGB")
+
+    @contextmanager
+    def _of_page(self, i: int) -> Iterator[None]:
+        """Turns errors into those of a page."""
+        pdfium = import_library("pypdfium2")
+        try:
+            yield
+        except (pdfium.PdfiumError, BadFile) as error:
+            raise BadFile(f"{self.name}, page {i + 1}: {error}") from None
 
 
-def _pdf_page(document: Any, i: int, source: str, dpi: int) -> Page:
-    with closing(document[i]) as page:
-        width, height = page.get_size()
-        check_size(width * dpi / 72, height * dpi / 72)
-        with closing(page.render(scale=dpi / 72)) as bitmap:
-            image = bitmap.to_pil().convert("RGB")
-        with closing(page.get_textpage()) as text:
-            words = tuple(_words(page, text))
-    return Page(f"{source}#{i + 1}", image, words, source, i + 1)
+class Drawing:
+    """Draws a page when it is called first; the same picture from then on."""
+
+    def __init__(self, file: PdfFile, i: int, dpi: int) -> None:
+        """Draw nothing yet."""
+        self._file, self._i, self._dpi = file, i, dpi
+        self._picture: Any = None
+
+    def __call__(self) -> Any:
+        """The picture, as a PIL image."""
+        with ONE_THREAD:
+            if self._picture is None:
+                self._picture = self._file.draw(self._i, self._dpi)
+            return self._picture
 
 
 def _words(page: Any, text: Any) -> Iterator[Word]:

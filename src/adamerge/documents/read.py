@@ -1,7 +1,8 @@
 """Files -> pages, one at a time.
 
-A page is rendered when its turn comes and dropped when the next one is asked for, so that memory does not grow with the
-number of pages. A file in a bucket is copied to a temporary file, which goes when its last page is read.
+A page is read when its turn comes and dropped when the next one is asked for, so that memory does not grow with the
+number of pages. A page of a PDF is drawn when somebody looks at its picture first. A file in a bucket is copied to a
+temporary file, which goes when its last page is read.
 Needs the extra `pdf`.
 """
 
@@ -28,7 +29,7 @@ def read_pages(
     *,
     password: str = "",
 ) -> Iterator[Page]:
-    """The pages of files, folders and globs, in order, rendered at `dpi`; those whose id is in `done` are passed over.
+    """The pages of files, folders and globs, in order, drawn at `dpi`; those whose id is in `done` are passed over.
 
     A page that cannot be read ends the run with an error that names it; with `skip_bad`, the error is handed to that
     function and the run goes on. The password opens encrypted PDF files.
@@ -53,9 +54,14 @@ def read_file(
 
     numbers  of the pages to read, counted from 1; None for all
     """
+    is_office = path.suffix.lower() in office.SUFFIXES
+    file_goes = is_office or isinstance(path, BucketPath)  # what is read is a file of ours
     try:
         with on_disk(path) as file:
-            for page in _pages_or_errors(file, path, source, dpi, done, numbers, password):
+            pages = _pages_or_errors(file, path, source, dpi, done, numbers, password)
+            if file_goes:
+                pages = _drawn(pages)
+            for page in pages:
                 if isinstance(page, Page):
                     yield page
                 elif skip_bad is None:
@@ -87,6 +93,18 @@ def _pages_or_errors(
         pdf = office.as_pdf(file, name)
         return read_pdf(pdf, source, dpi, done, numbers, name=name)
     return images.read_image(file, source, dpi, done, numbers, name)
+
+
+def _drawn(pages: Iterable[Page | BadFile]) -> Iterator[Page | BadFile]:
+    """The same pages with pictures that need their file no more; the error of one that cannot be drawn."""
+    for page in pages:
+        try:
+            if isinstance(page, Page):
+                page.draw()
+        except BadFile as error:
+            yield error
+            continue
+        yield page
 
 
 def count_pages(paths: Iterable[str | AnyPath], password: str = "") -> int:

@@ -1,7 +1,8 @@
 """Page -> MultiVector. load_encoder(name) loads one when it is asked for; `import adamerge` imports none of them.
 
 spec.py                       which encoder is asked for: name and options, as everything records it
-encode.py                     files -> a folder of vectors, some pages at a time
+encode.py                     files -> a folder of vectors
+batches.py                    some pages at a time are encoded, while the next ones are read
 minilm.py                     words on a laptop; bert.py: BERT without torch; minilm_weights.py: its weights
 ocr_fallback.py, ocr.py       the words of pages without a text layer
 colpali.py                    the ColPali family; layout.py: where its patches lie; device.py: where it runs

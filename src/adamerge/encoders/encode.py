@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from adamerge.buckets import AnyPath, as_path
 from adamerge.compress import Method, compress_pages
 from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import Encoder
-from adamerge.encoders.ocr_fallback import prepare_page
+from adamerge.encoders.batches import encode_in_batches
 from adamerge.errors import AdamergeError, BadFile
 from adamerge.files import fingerprint
 from adamerge.types import Compressed, MultiVector, Page
@@ -18,8 +17,6 @@ from adamerge.vectors.planned import PlannedFolder, write_unit
 from adamerge.vectors.units import Unit, units_of_files
 from adamerge.vectors.watcher import Watcher
 from adamerge.vectors.writer import new_manifest
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -117,8 +114,14 @@ def encode_unit(
     watcher: Watcher | None = None,
 ) -> Iterator[MultiVector | Compressed]:
     """The pages of a unit, encoded, and compressed where a method is given."""
-    for batch in batches(_read_unit(unit, how, skip_bad), how.batch_size):
-        vectors = [vectors for _, vectors in encode_batch(encoder, batch, skip_bad, watcher)]
+
+    def read(report: Report | None) -> Iterator[Page]:
+        return _read_unit(unit, how, report)
+
+    for encoded in encode_in_batches(
+        encoder, read, how.batch_size, skip_bad=skip_bad, watcher=watcher
+    ):
+        vectors = [vectors for _, vectors in encoded]
         if how.method is None:
             yield from vectors
         else:
@@ -155,69 +158,12 @@ def encode_pages(
     refused, which are tried again.
     """
     with Writer(out, encoder=encoder.about | about, source=source) as folder:
-        for batch in batches(pages(frozenset(folder.ids())), batch_size):
-            encoded = encode_batch(encoder, batch, skip_bad, watcher)
+        missing = pages(frozenset(folder.ids()))
+        for encoded in encode_in_batches(
+            encoder, lambda _: missing, batch_size, skip_bad=skip_bad, watcher=watcher
+        ):
             vectors = [vectors for _, vectors in encoded]
             folder.add(*vectors)
             yield from vectors
         if not folder.done and not folder.waiting:
             raise BadFile("no page could be encoded, and nothing was written")
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Items, so many at a time."""
-    source = iter(items)
-    while batch := list(islice(source, size)):
-        yield batch
-
-
-def encode_batch(
-    encoder: Encoder,
-    batch: list[Page],
-    skip_bad: Report | None = None,
-    watcher: Watcher | None = None,
-) -> list[tuple[Page, MultiVector]]:
-    """The pages of a batch as the encoder read them, with words of OCR where it needs them, and their vectors.
-
-    Pages that cannot be read or encoded end the run with an error; with `skip_bad`, that function is told.
-    """
-    if watcher:
-        watcher.begin(batch[0].source or batch[0].id)
-    pages = _readable(encoder, batch, skip_bad)
-    encoded = _encoded(encoder, pages, skip_bad)
-    if watcher:
-        watcher.advance(len(encoded))
-    return encoded
-
-
-def _readable(encoder: Encoder, batch: list[Page], skip_bad: Report | None) -> list[Page]:
-    """The pages that the encoder can read, with words if it reads words."""
-    pages = []
-    for page in batch:
-        try:
-            pages.append(prepare_page(encoder, page))
-        except AdamergeError as error:
-            if skip_bad is None:
-                raise
-            skip_bad(error)
-    return pages
-
-
-def _encoded(
-    encoder: Encoder, pages: list[Page], skip_bad: Report | None
-) -> list[tuple[Page, MultiVector]]:
-    """Pages and their vectors; where a batch fails, its pages are tried one by one."""
-    if not pages:
-        return []
-    try:
-        return list(zip(pages, encoder.encode_pages(pages), strict=True))
-    except AdamergeError as error:
-        if skip_bad is None:
-            raise
-        if len(pages) == 1:
-            skip_bad(error)
-            return []
-    encoded = []
-    for page in pages:
-        encoded += _encoded(encoder, [page], skip_bad)
-    return encoded

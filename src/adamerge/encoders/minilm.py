@@ -8,7 +8,7 @@ receives on average in the last layer, which prunes better here than the attenti
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -27,6 +27,20 @@ R = TypeVar("R")
 WINDOW = 254  # word pieces at a time: the model reads 256, two of them its own
 TEXTS_AT_ONCE = 8  # queries of one forward pass; fewer read the weights more often
 FIRST, LAST = "[CLS]", "[SEP]"  # the tokens around every window
+
+
+class PiecesOfPage(NamedTuple):
+    """The word pieces of a page, by their numbers, and the box of the word of each: (n, 4)."""
+
+    id: str
+    pieces: list[int]
+    boxes: Floats
+
+    def with_vectors(self, of_windows: Sequence[tuple[Floats, Floats]]) -> MultiVector:
+        """The page, from the vectors and the attention of its windows."""
+        vectors = np.concatenate([vectors for vectors, _ in of_windows])
+        attention = np.concatenate([attention for _, attention in of_windows])
+        return MultiVector(vectors, attention, boxes=self.boxes, id=self.id)
 
 
 class MiniLM:
@@ -72,8 +86,18 @@ class MiniLM:
         }
 
     def encode_pages(self, pages: Sequence[Page | Any]) -> list[MultiVector]:
-        """A vector per word piece of each page, pages side by side; those without words are read by OCR."""
-        return self._side_by_side(self._encode_page, as_pages(pages))
+        """A vector per word piece of each page, windows side by side; pages without words are read by OCR."""
+        read = self._side_by_side(self._pieces_of, as_pages(pages))
+        windows: list[list[int]] = []
+        for page in read:
+            windows += _windows(page.pieces)
+        encoded = iter(self._encode_all(windows))
+
+        vectors = []
+        for page in read:
+            of_page = [next(encoded) for _ in _windows(page.pieces)]
+            vectors.append(page.with_vectors(of_page))
+        return vectors
 
     def encode_queries(self, texts: Sequence[str]) -> list[Floats]:
         """A vector per word piece of each query: (q, 384)."""
@@ -104,26 +128,28 @@ class MiniLM:
         with ThreadPoolExecutor(self._threads, thread_name_prefix="minilm") as pool:
             return list(pool.map(work, items))
 
-    def _encode_page(self, page: Page) -> MultiVector:
-        words = with_words(page).words
-        texts = [word.text for word in words]
+    def _pieces_of(self, given: Page) -> "PiecesOfPage":
+        page = with_words(given)
+        texts = [word.text for word in page.words]
         encoded = self._tokenizer.encode(texts, is_pretokenized=True, add_special_tokens=False)
         if not encoded.ids:
             raise BadInput(f"page '{page.id}' has no words, and minilm sees nothing else")
-        vectors, attention = self._encode_pieces(encoded.ids)
         word_of_piece = [i for i in encoded.word_ids if i is not None]  # None is a special token
-        boxes = np.array([words[i].box for i in word_of_piece], np.float32)
-        return MultiVector(vectors, attention, boxes=boxes, id=page.id)
+        boxes = np.array([page.words[i].box for i in word_of_piece], np.float32)
+        return PiecesOfPage(page.id, encoded.ids, boxes)
 
-    def _encode_pieces(self, pieces: list[int]) -> tuple[Floats, Floats]:
-        """Unit vectors (n, 384) of n word pieces and the attention each receives (n,), window by window."""
-        vectors: list[Floats] = []
-        attention: list[Floats] = []
-        for window in _windows(pieces):
-            ((of_window, received),) = self._encode_windows([window])
-            vectors.append(of_window)
-            attention.append(received)
-        return np.concatenate(vectors), np.concatenate(attention)
+    def _encode_all(self, windows: Sequence[list[int]]) -> list[tuple[Floats, Floats]]:
+        """What each window becomes; the longest go first, so that all threads end at nearly the same time."""
+        order = sorted(range(len(windows)), key=lambda i: len(windows[i]), reverse=True)
+        longest_first = [windows[i] for i in order]
+        encoded = self._side_by_side(self._encode_window, longest_first)
+        by_number = dict(zip(order, encoded, strict=True))
+        return [by_number[i] for i in range(len(windows))]
+
+    def _encode_window(self, pieces: list[int]) -> tuple[Floats, Floats]:
+        """Unit vectors (n, 384) of at most WINDOW word pieces, and the attention each receives (n,)."""
+        (encoded,) = self._encode_windows([pieces])
+        return encoded
 
     def _encode_batch(self, texts: Sequence[list[int]]) -> list[Floats]:
         """Unit vectors (n, 384) of each of some texts: of short ones in one forward pass."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from adamerge.buckets import AnyPath
 from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import Encoder
-from adamerge.encoders.encode import batches, encode_batch
+from adamerge.encoders.batches import encode_in_batches
 from adamerge.errors import BadInput
 from adamerge.plans.sample import check_sample, draw_sample, spread
 from adamerge.store import Store
@@ -53,10 +53,12 @@ def sample_files(
     """
     check_sample(most)
     encoded: list[MultiVector] = []
-    pages = _read_sample(paths, most, dpi, skip_bad, password)
-    for batch in batches(pages, batch_size):
-        for _, vectors in encode_batch(encoder, batch, skip_bad, watcher):
-            encoded.append(vectors)
+
+    def read(report: Report | None) -> Iterator[Page]:
+        return _read_sample(paths, most, dpi, report, password)
+
+    for batch in encode_in_batches(encoder, read, batch_size, skip_bad=skip_bad, watcher=watcher):
+        encoded += [vectors for _, vectors in batch]
     return encoded
 
 

@@ -17,7 +17,7 @@ from adamerge.compress import (
 from adamerge.compress.names import split_dtype
 from adamerge.documents import DPI, Report, count_file, find_files, read_file
 from adamerge.encoders import DEFAULT_ENCODER, Encoder, EncoderSpec
-from adamerge.encoders.encode import batches, encode_batch
+from adamerge.encoders.batches import batches, encode_in_batches
 from adamerge.errors import BadFile, Mismatch
 from adamerge.files import hash_of
 from adamerge.store.base import PAGES_PER_WRITE, Store
@@ -329,25 +329,43 @@ def entries_of_unit(
     readable: set[str],
 ) -> Iterator[Entry]:
     """The pages of a unit that are not in the store yet, encoded and compressed."""
-    for batch in batches(_read_unit(unit, files, how), how.batch_size):
-        readable.update(page.source for page in batch)
-        for page, vectors in encode_batch(encoder, batch, how.skip_bad, how.watcher):
+
+    def read(report: Report | None) -> Iterator[Page]:
+        return _read_unit(unit, files, how, report, readable)
+
+    for encoded in encode_in_batches(
+        encoder,
+        read,
+        how.batch_size,
+        skip_bad=how.skip_bad,
+        watcher=how.watcher,
+        with_pictures=how.pixels > 0,
+    ):
+        for page, vectors in encoded:
             compressed = method(vectors)
             yield _entry(page, compressed, files[page.source], thumbnail(page, how.pixels))
 
 
-def _read_unit(unit: Unit, files: Mapping[str, FileToIndex], how: Indexing) -> Iterator[Page]:
-    """The pages of a unit that are not in the store yet."""
+def _read_unit(
+    unit: Unit,
+    files: Mapping[str, FileToIndex],
+    how: Indexing,
+    report: Report | None,
+    readable: set[str],
+) -> Iterator[Page]:
+    """The pages of a unit that are not in the store yet; `report` takes the errors of those that cannot be read."""
     for part in unit.parts:
-        yield from read_file(
+        for page in read_file(
             as_path(part.path),
             part.name,
             how.dpi,
-            how.skip_bad,
+            report,
             files[part.name].done,
             part.numbers,
             password=how.password,
-        )
+        ):
+            readable.add(page.source)
+            yield page
 
 
 def _entry(page: Page, compressed: Compressed, file: FileToIndex, picture: bytes) -> Entry:

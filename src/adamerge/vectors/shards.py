@@ -7,9 +7,7 @@ A file appears under its name only when it is whole, so a shard that is there is
 """
 
 import json
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +21,7 @@ from safetensors.numpy import save
 from adamerge import files
 from adamerge.buckets import AnyPath, BucketPath, as_path
 from adamerge.errors import AdamergeError, BadFile, BadInput, Damaged, NotFound
+from adamerge.threads import read_ahead
 from adamerge.types import Compressed, MultiVector
 from adamerge.vectors import columns
 from adamerge.vectors.manifest import FLOATS, NAME, Manifest, is_shards, read_manifest
@@ -78,7 +77,7 @@ class Shards:
         method = self.manifest.method
         if method:
             raise BadFile(f"{self.path} holds pages compressed by {method}, not an encoder's")
-        for part in self._parts_read_ahead(start):
+        for part in read_ahead(self._parts(start)):
             loaders = columns.page_loaders(part.arrays, part.ids, part.where, part.first)
             for load in loaders:
                 yield partial(load_written_page, load)
@@ -106,23 +105,9 @@ class Shards:
         if found != expected and not {found, expected} <= set(FLOATS):
             raise Damaged(f"{part.where} is in {found}, and the manifest says {expected}")
 
-    def _parts(self, start: int) -> Iterator[Part]:
+    def _parts(self, start: int) -> Generator[Part, None, None]:
         for name, first in self._shards_from(start):
             yield self._part(name, first)
-
-    def _parts_read_ahead(self, start: int) -> Iterator[Part]:
-        """The same, each read by a thread while the one before it is used."""
-        reader = ThreadPoolExecutor(1, thread_name_prefix="adamerge-read")
-        coming: deque[Future[Part]] = deque()
-        try:
-            for name, first in self._shards_from(start):
-                coming.append(reader.submit(self._part, name, first))
-                if len(coming) > 1:
-                    yield coming.popleft().result()
-            while coming:
-                yield coming.popleft().result()
-        finally:  # also when the caller needs no more
-            reader.shutdown(cancel_futures=True)
 
     def _shards_from(self, start: int) -> Iterator[tuple[str, int]]:
         """The shards with a page of number `start` or later, and the first of those in each."""
