@@ -85,23 +85,34 @@ def start_nodes(cluster_utils, size, count=2, tries=5):
 
 
 @pytest.fixture(scope="session")
-def ray_cluster():
+def ray_cluster(tmp_path_factory):
     """A cluster of two nodes with a core each; `add_node` and `remove_node` change it for a while."""
+    from gs_server import gs_environment, write_key
+
     from adamerge.scale.connect import import_ray
 
-    bucket_port = free_port()
+    bucket_port, gs_port = free_port(), free_port()
+    key = write_key(tmp_path_factory.mktemp("key") / "key.json", bucket_port)
+    gs = gs_environment(f"http://127.0.0.1:{gs_port}", key)
     size = {"num_cpus": 1, "object_store_memory": OBJECT_STORE}
     with patch.dict(os.environ, ENVIRONMENT):
         ray = import_ray()
         from ray import cluster_utils
 
-        with patch.dict(os.environ, bucket_environment(bucket_port)), warnings.catch_warnings():
+        buckets = bucket_environment(bucket_port) | gs  # on which a test starts a server
+        with patch.dict(os.environ, buckets), warnings.catch_warnings():
             # Ray starts its processes by fork and exec at once, which does no harm.
             warnings.filterwarnings("ignore", message="lance is not fork-safe")
             nodes = start_nodes(cluster_utils, size)
         ray.init(nodes.address, log_to_driver=False, logging_level="error")
         yield SimpleNamespace(
-            ray=ray, nodes=nodes, address=nodes.address, size=size, bucket_port=bucket_port
+            ray=ray,
+            nodes=nodes,
+            address=nodes.address,
+            size=size,
+            bucket_port=bucket_port,
+            gs_port=gs_port,
+            gs_environment=gs,
         )
         ray.shutdown()
         nodes.shutdown()

@@ -5,15 +5,14 @@ S3, so that moto answers it. moto knows no `x-goog-if-generation-match`: two wri
 """
 
 import json
-import subprocess
 from urllib.request import Request, urlopen
 
 import pytest
 from cli import call, run
 from conftest import random_page
+from gs_server import gs_environment, gs_server, write_key
 from lance_pages import a_page
 from light import write_pdf
-from processes import ended, start_python
 from ray_cluster import bucket_environment, contents, free_port, upload
 from store_pages import pages_of
 from vector_pages import write_in_shards
@@ -32,38 +31,6 @@ from adamerge.vectors.compress_folder import compress_folder
 pytestmark = pytest.mark.xdist_group("bucket")  # moto is imported once
 
 OF_THE_FILE = ("root", "hash")  # columns that say where a file lies, and what it is known by
-# A process of its own: pyarrow holds the lock of the interpreter while it opens a file. A thread for each request:
-# pyarrow reads a part of an object while it has the whole open.
-EMULATOR = """
-import http.server
-class Server(http.server.ThreadingHTTPServer):
-    def server_activate(self):
-        super().server_activate()
-        print(self.server_port, flush=True)
-http.server.HTTPServer = Server
-from gcp_storage_emulator.server import create_server
-create_server("127.0.0.1", 0, in_memory=True, default_bucket="pages").run()
-"""
-
-
-def write_key(path, **more):
-    """The key of a service account: with it, a client signs its requests itself and asks nobody for a token."""
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import rsa
-
-    private = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    key = {
-        "type": "service_account",
-        "client_email": "tests@example.com",
-        "private_key_id": "1",
-        "private_key": private.decode(),
-    }
-    path.write_text(json.dumps(key | more))
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -89,16 +56,10 @@ def lance_port():
 def server(lance_port, tmp_path_factory):
     """The address of the emulator, which has the bucket gs://pages for pyarrow; the environment names both servers."""
     key = tmp_path_factory.mktemp("key") / "key.json"
-    write_key(key, gcs_base_url=f"http://127.0.0.1:{lance_port}")
-    process = start_python(
-        "-c", EMULATOR, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    with ended(process), pytest.MonkeyPatch.context() as patch:
-        address = f"http://127.0.0.1:{int(process.stdout.readline())}"
-        patch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", address)
-        patch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(key))
-        patch.setenv("GOOGLE_SERVICE_ACCOUNT", str(key))
-        patch.setenv("GOOGLE_ALLOW_HTTP", "true")
+    write_key(key, lance_port)
+    with gs_server() as address, pytest.MonkeyPatch.context() as patch:
+        for name, value in gs_environment(address, key).items():
+            patch.setenv(name, value)
         yield address
         buckets.file_system.cache_clear()
 
@@ -325,7 +286,7 @@ def test_documents_in_gs_fill_a_store_in_gs(bucket, docs, tmp_path):
 
 
 def test_a_store_in_gs_that_does_not_answer_is_unavailable(tmp_path, monkeypatch):
-    key = write_key(tmp_path / "key.json", gcs_base_url=f"http://127.0.0.1:{free_port()}")
+    key = write_key(tmp_path / "key.json", free_port())
     monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT", str(key))
     monkeypatch.setenv("GOOGLE_ALLOW_HTTP", "true")
     once = {"client_max_retries": "0", "client_retry_timeout": "1"}

@@ -7,15 +7,16 @@ from dataclasses import replace
 import lance
 import pytest
 from cli import QUIET, call, run
+from gs_server import gs_server
 from light import write_pdf
 from processes import ended, start
-from ray_cluster import Gate, bucket_environment, in_small_units, upload
+from ray_cluster import Gate, bucket_environment, contents, in_small_units, upload
 from store_pages import left_overs, pages_of
 from waiting import LONG, until
 
 import adamerge as am
 from adamerge import scale
-from adamerge.buckets import BucketPath
+from adamerge.buckets import BucketPath, file_system
 from adamerge.encoders import EncoderSpec
 from adamerge.errors import Locked
 from adamerge.scale.index import index_files
@@ -180,9 +181,9 @@ def test_the_command_says_what_it_did(ray_cluster, docs, tmp_path):
         assert pages_of(many) == pages_of(one)
 
 
-def test_a_bucket_filled_from_a_bucket_has_the_pages_of_one_machine(
-    ray_cluster, docs, tmp_path, monkeypatch
-):
+@pytest.fixture
+def s3(ray_cluster, monkeypatch):
+    """A client of moto, which has a bucket `pages`."""
     import boto3
     from moto.server import ThreadedMotoServer
 
@@ -190,20 +191,56 @@ def test_a_bucket_filled_from_a_bucket_has_the_pages_of_one_machine(
         monkeypatch.setenv(name, value)
     server = ThreadedMotoServer("127.0.0.1", ray_cluster.bucket_port, verbose=False)
     server.start()
-    try:
-        client = boto3.client("s3")
-        client.create_bucket(Bucket="pages")
-        in_bucket = BucketPath("s3://pages/docs")
-        with am.open_store("s3://pages/store") as many, am.open_store(tmp_path / "one") as one:
-            for _ in range(2):
-                upload(docs, in_bucket)
-                list(am.index_files([docs], one, HOW))
-                list(index_files([str(in_bucket)], many, ONE, HOW))
-                pages = pages_of(one, without=OF_THE_FILE)
-                assert pages_of(many, without=OF_THE_FILE) == pages
-                write_pdf(docs / "b.pdf", ["the clock is early", "for once"])
-        listed = client.list_objects_v2(Bucket="pages", Prefix="store/.job-")
-        assert listed["KeyCount"] == 0
-        client.close()
-    finally:
-        server.stop()
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="pages")
+    yield client
+    client.close()
+    server.stop()
+
+
+def test_a_bucket_filled_from_a_bucket_has_the_pages_of_one_machine(
+    ray_cluster, docs, tmp_path, s3
+):
+    in_bucket = BucketPath("s3://pages/docs")
+    with am.open_store("s3://pages/store") as many, am.open_store(tmp_path / "one") as one:
+        for _ in range(2):
+            upload(docs, in_bucket)
+            list(am.index_files([docs], one, HOW))
+            list(index_files([str(in_bucket)], many, ONE, HOW))
+            assert pages_of(many, without=OF_THE_FILE) == pages_of(one, without=OF_THE_FILE)
+            write_pdf(docs / "b.pdf", ["the clock is early", "for once"])
+    listed = s3.list_objects_v2(Bucket="pages", Prefix="store/.job-")
+    assert listed["KeyCount"] == 0
+
+
+@pytest.fixture
+def gs(ray_cluster, s3, monkeypatch):
+    """A bucket of Google, gs://pages; what Lance asks of it, moto answers."""
+    for name, value in ray_cluster.gs_environment.items():
+        monkeypatch.setenv(name, value)
+    with gs_server(ray_cluster.gs_port):
+        yield BucketPath("gs://pages")
+    file_system.cache_clear()
+
+
+def test_documents_and_vectors_in_gs_are_worked_on_as_those_on_a_disk(
+    ray_cluster, docs, tmp_path, gs
+):
+    upload(docs, gs / "docs")
+    encode = ["encode", "--encoder", "light:Batched"]
+    compress = ["compress", "--method", "height"]
+    run(*encode, docs, "-o", tmp_path / "vectors")
+    run(*compress, tmp_path / "vectors", "-o", tmp_path / "small")
+
+    by_cluster = ["--ray", ray_cluster.address]
+    encoded = run(*encode, gs / "docs", "-o", gs / "vectors", *by_cluster)
+    assert encoded.returncode == 0, encoded.stderr
+    compressed = run(*compress, gs / "vectors", "-o", gs / "small", *by_cluster)
+    assert compressed.returncode == 0, compressed.stderr
+    assert shards_of(gs / "vectors") == shards_of(tmp_path / "vectors")
+    assert shards_of(gs / "small") == shards_of(tmp_path / "small") != {}
+
+
+def shards_of(folder):
+    """The bytes of its shards: the manifest knows files of a bucket by other facts than those on a disk."""
+    return {name: data for name, data in contents(folder).items() if name.startswith("shard-")}
