@@ -87,6 +87,15 @@ def test_a_page_of_a_pdf_is_drawn_when_somebody_looks_and_once(tmp_path, monkeyp
     assert not np.array_equal(np.asarray(while_open.image), np.asarray(picture))
 
 
+def test_a_page_is_drawn_after_its_reader_went_to_another_folder(tmp_path, monkeypatch):
+    make_pdf(tmp_path / "report.pdf", 1)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (page,) = list(read_pages(["report.pdf"]))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert page.image.mode == "RGB"
+
+
 def test_a_file_that_went_before_somebody_looked_is_named(tmp_path):
     report = make_pdf(tmp_path / "report.pdf")
     pages = list(read_pages([report]))

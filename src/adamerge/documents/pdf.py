@@ -58,7 +58,8 @@ class PdfFile:
 
     def __init__(self, path: Path, name: AnyPath, password: str) -> None:
         """Open nothing yet; `name` is what errors call the file."""
-        self.path, self.name, self._password = path, name, password
+        self.path = path.absolute()  # pictures may be drawn after somebody went to another folder
+        self.name, self._password = name, password
         self._document: Any = None  # while it is open
 
     @contextmanager
