@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "RAY_health_check_timeout_ms": "1000",
     "RAY_health_check_failure_threshold": "3",
     "RAY_worker_lease_timeout_milliseconds": "500",
+    "RAY_worker_niceness": "0",  # on a busy machine the workers would wait for all others
 }
 
 
