@@ -21,6 +21,7 @@ PORT = 6379
 ON_TWO_HOSTS = {
     "RAY_AUTH_MODE": "disabled",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": ENVIRONMENT["RAY_worker_niceness"],
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",
 }
 IS_UP = "This command will now block"  # what `ray start --block` says once its node is up

@@ -128,11 +128,14 @@ def test_a_client_is_tried_again_if_its_process_on_the_head_ends_as_it_begins(he
     fails_twice = """
 from adamerge.scale.connect import import_ray
 ray = import_ray()
-init, failures = ray.init, ["first", "second"]
+init = ray.init
+failures = [
+    "Traceback\\nRuntimeError: Starting Ray client server failed. See ray_client_server_23000.err",
+    "Traceback\\npsutil.ZombieProcess: PID still exists but it's a zombie (pid=9051)",
+]
 def failing(*words, **more):
     if failures:
-        failures.pop()
-        text = "Traceback\\nRuntimeError: Starting Ray client server failed. See ray_client_server_23000.err"
+        text = failures.pop()
         raise ConnectionAbortedError(f"Initialization failure from server:\\n{text}")
     return init(*words, **more)
 ray.init = failing

@@ -30,8 +30,14 @@ CLIENT = "ray://"  # addresses of a driver outside the cluster, which Ray calls 
 OBJECT_STORE = 128 << 20  # bytes of a local cluster's object store: pages do not travel through it
 CONNECTING_TRIES = 3
 # What the head of a ray:// says if its process for a new client has not started: now and then it ends as it begins
-# (issue 63202 of ray-project/ray; 2 of 40 times here), and on a busy machine it may be late.
-NOT_STARTED = ("Starting Ray client server failed", "Proxy failed to Connect to backend")
+# (issue 63202 of ray-project/ray; 2 of 40 times here), also while the head looks at it, and on a busy machine it may be
+# late.
+NOT_STARTED = (
+    "Starting Ray client server failed",
+    "Proxy failed to Connect to backend",
+    "psutil.ZombieProcess",
+    "psutil.NoSuchProcess",
+)
 CLIENT_KEEPALIVE = {
     "grpc.keepalive_time_ms": 3000,
     "grpc.keepalive_timeout_ms": 3000,
