@@ -39,8 +39,7 @@ def head():
     """A node that takes clients: its address, and the id of the process that does."""
     port = free_port()
     size = {"num_cpus": 1, "object_store_memory": OBJECT_STORE, "ray_client_server_port": port}
-    environment = ENVIRONMENT | {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "10"}
-    with patch.dict(os.environ, environment), warnings.catch_warnings():
+    with patch.dict(os.environ, ENVIRONMENT), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         warnings.filterwarnings("ignore", message="unclosed file")  # Ray's own, of that process
         connect.import_ray()

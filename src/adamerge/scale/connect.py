@@ -28,7 +28,7 @@ ENVIRONMENT = {
 LOCAL = "local"
 CLIENT = "ray://"  # addresses of a driver outside the cluster, which Ray calls Ray Client
 OBJECT_STORE = 128 << 20  # bytes of a local cluster's object store: pages do not travel through it
-CONNECTING_TRIES = 3
+CONNECTING_TRIES = 4
 # What the head of a ray:// says if its process for a new client has not started: now and then it ends as it begins
 # (issue 63202 of ray-project/ray; 2 of 40 times here), also while the head looks at it, and on a busy machine it may be
 # late.
