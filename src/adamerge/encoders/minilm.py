@@ -128,7 +128,7 @@ class MiniLM:
         with ThreadPoolExecutor(self._threads, thread_name_prefix="minilm") as pool:
             return list(pool.map(work, items))
 
-    def _pieces_of(self, given: Page) -> "PiecesOfPage":
+    def _pieces_of(self, given: Page) -> PiecesOfPage:
         page = with_words(given)
         texts = [word.text for word in page.words]
         encoded = self._tokenizer.encode(texts, is_pretokenized=True, add_special_tokens=False)
